@@ -119,6 +119,16 @@ static PyObject *key_of(call_parts *call, PyObject *arguments, PyObject *named)
     return key;
 }
 
+static PyObject *tensors_of(const call_parts *call)
+{
+    PyObject *tensors = PyTuple_New(call->tensor_count);
+    for (Py_ssize_t i = 0; tensors && i < call->tensor_count; ++i) {
+        Py_INCREF(call->tensors[i]);
+        PyTuple_SetItem(tensors, i, call->tensors[i]);
+    }
+    return tensors;
+}
+
 static int check_call(const char *name, PyObject *const *arguments, Py_ssize_t count,
                       Py_ssize_t wanted)
 {
@@ -144,11 +154,7 @@ static PyObject *key(PyObject *module, PyObject *const *arguments, Py_ssize_t co
             Py_RETURN_NONE;
         return NULL;
     }
-    PyObject *tensors = PyTuple_New(call.tensor_count);
-    for (Py_ssize_t i = 0; tensors && i < call.tensor_count; ++i) {
-        Py_INCREF(call.tensors[i]);
-        PyTuple_SetItem(tensors, i, call.tensors[i]);
-    }
+    PyObject *tensors = tensors_of(&call);
     PyObject *both = tensors ? PyTuple_Pack(2, known, tensors) : NULL;
     Py_DECREF(known);
     Py_XDECREF(tensors);
@@ -175,11 +181,7 @@ static ap_tensor *structure_of(PyObject *tensor)
    failed. */
 static void raise_failure(PyObject *recipe, const call_parts *call, PyObject *made)
 {
-    PyObject *given = PyTuple_New(call->tensor_count);
-    for (Py_ssize_t i = 0; given && i < call->tensor_count; ++i) {
-        Py_INCREF(call->tensors[i]);
-        PyTuple_SetItem(given, i, call->tensors[i]);
-    }
+    PyObject *given = tensors_of(call);
     PyObject *done = given ? PyObject_CallFunctionObjArgs(failed, recipe, given, made, NULL) : NULL;
     Py_XDECREF(given);
     if (done)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from helpers.mistakes import FOLDER
-from helpers.native import SANITIZERS, compiled
+from helpers.native import NATIVE, SANITIZERS, compiled
 
 import aclnn_py as ap
 from aclnn_py import ops
@@ -30,6 +30,14 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if SANITIZERS:
         pytest.skip("a sanitizer has its own handler of signals and its own reports")
     return compiled(FOLDER / "watched.c", tmp_path_factory.mktemp("watched") / "watched")
+
+
+@pytest.fixture(scope="session")
+def lost_records(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if SANITIZERS:
+        pytest.skip("a sanitizer has its own allocator")
+    folder = tmp_path_factory.mktemp("lost_records")
+    return compiled(NATIVE / "lost_records.cpp", folder / "program")
 
 
 def recorded(
@@ -183,6 +191,24 @@ def test_a_record_ends_at_its_limit(program: Path, tmp_path: Path) -> None:
     (left,) = reader.left_out
     assert reader.complete and reader.calls and left.calls == 5 - len(reader.calls) > 0
     assert target.stat().st_size < 24576
+
+
+@pytest.mark.parametrize(
+    ("case", "kept", "why"),
+    [
+        ("memory", 1, "the host had no memory to record it"),
+        ("planned", 0, "more than 100000 executors are planned and have not run"),
+    ],
+)
+def test_calls_that_cannot_be_kept_are_counted(
+    lost_records: Path, tmp_path: Path, case: str, kept: int, why: str
+) -> None:
+    done = recorded(lost_records, tmp_path / "calls.rec", case)
+    assert done.returncode == 0
+    assert f"left out: {why}" in done.stderr
+    reader = RecordReader(tmp_path / "calls.rec")
+    assert len(reader.calls) == kept
+    assert [(row.operator, row.calls, row.why) for row in reader.left_out] == [("aclnnAdd", 3, why)]
 
 
 def test_a_record_that_cannot_be_written_says_so(program: Path, tmp_path: Path) -> None:

@@ -2,10 +2,12 @@
 // Which thread does the work of a stream (ACLNN_PY_EMULATOR_INLINE), and that nobody can tell
 // otherwise.
 #include <sys/resource.h>
+#include <time.h>
 
 #include <cstdlib>
 #include <string>
 
+#include "aclnnop/conversion.h"
 #include "gate.h"
 
 namespace {
@@ -159,6 +161,74 @@ void a_timeout_is_kept(aclrtStream stream) {
   EXPECT_OK(aclrtSynchronizeStreamWithTimeout(stream, 200000));
 }
 
+int64_t cpu_time(clockid_t clock) {
+  timespec time = {};
+  EXPECT(clock_gettime(clock, &time) == 0);
+  return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+// The same question for an operator, whose work several threads share.
+template <class Work>
+bool computed_here(Work work) {
+  const int64_t thread = cpu_time(CLOCK_THREAD_CPUTIME_ID);
+  const int64_t process = cpu_time(CLOCK_PROCESS_CPUTIME_ID);
+  work();
+  const int64_t own = cpu_time(CLOCK_THREAD_CPUTIME_ID) - thread;
+  return own * 4 > cpu_time(CLOCK_PROCESS_CPUTIME_ID) - process;
+}
+
+void fill(aclrtStream stream, void *p, int64_t elements, int times) {
+  const int64_t stride = 1;
+  float one = 1;
+  aclTensor *out =
+      aclCreateTensor(&elements, 1, ACL_FLOAT, &stride, 0, ACL_FORMAT_ND, &elements, 1, p);
+  aclScalar *value = aclCreateScalar(&one, ACL_FLOAT);
+  for (int i = 0; i < times; ++i) {
+    uint64_t size = 0;
+    aclOpExecutor *executor = nullptr;
+    EXPECT_OK(aclnnInplaceFillScalarGetWorkspaceSize(out, value, &size, &executor));
+    EXPECT_OK(aclnnInplaceFillScalar(nullptr, size, executor, stream));
+  }
+  EXPECT_OK(aclDestroyTensor(out));
+  EXPECT_OK(aclDestroyScalar(value));
+}
+
+// A thread with time to spare also does an operator that goes over its tensors, unless they are
+// large, and does not begin one when its time is nearly over.
+void operators_and_time(aclrtStream stream) {
+  constexpr int64_t kModest = 4'000'000, kLarge = 6'000'000;
+  constexpr int32_t kTimeToSpare = 200000, kLittleTime = 20;
+  void *p = fresh(kLarge * sizeof(float));
+  expect_here([=] {
+    return computed_here([=] {
+      fill(stream, p, kModest, 1);
+      EXPECT_OK(aclrtSynchronizeStreamWithTimeout(stream, kTimeToSpare));
+    });
+  });
+  // A starved worker's share of the time may look small; not each time.
+  int large = 0, late = 0;
+  for (int i = 0; i < 5; ++i) {
+    large += computed_here([=] {
+      fill(stream, p, kLarge, 1);
+      EXPECT_OK(aclrtSynchronizeStreamWithTimeout(stream, kTimeToSpare));
+    });
+    late += computed_here([=] {
+      fill(stream, p, kModest, 1);
+      aclError status = ACL_ERROR_RT_STREAM_SYNC_TIMEOUT;
+      while (status == ACL_ERROR_RT_STREAM_SYNC_TIMEOUT) {
+        status = aclrtSynchronizeStreamWithTimeout(stream, kLittleTime);
+      }
+      EXPECT_OK(status);
+    });
+  }
+  EXPECT(large < 3);
+  EXPECT(late < 3);
+  fill(stream, p, kModest, 600);
+  EXPECT_CODE(ACL_ERROR_RT_STREAM_SYNC_TIMEOUT, aclrtSynchronizeStreamWithTimeout(stream, 60));
+  EXPECT_OK(aclrtSynchronizeStream(stream));
+  EXPECT_OK(aclrtFree(p));
+}
+
 // The program's own functions have a thread of the device, whoever does the work around them.
 void functions_run_on_the_worker(aclrtStream stream, void *p) {
   for (int i = 0; i < 50; ++i) {
@@ -252,6 +322,7 @@ int main() {
   nothing_is_left_lying(stream, p);
   a_waiting_thread_runs_what_has_not_begun(stream);
   a_timeout_is_kept(stream);
+  operators_and_time(stream);
   functions_run_on_the_worker(stream, p);
   EXPECT_OK(aclrtFree(p));
   order_is_kept(stream);

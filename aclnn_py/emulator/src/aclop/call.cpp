@@ -8,6 +8,7 @@
 #include "aclnnop/conversion.h"
 #include "core/memory.h"
 #include "core/status.h"
+#include "meta/formats.h"
 
 namespace emu::aclop {
 namespace {
@@ -23,21 +24,6 @@ const std::vector<int64_t> &view_dims_of(const aclTensorDesc &d) {
 }
 const std::vector<int64_t> &storage_dims_of(const aclTensorDesc &d) {
   return d.storage_dims.empty() ? d.dims : d.storage_dims;
-}
-
-// Formats that name the axes of elements in C order.
-bool is_plain(aclFormat format) {
-  switch (format) {
-    case ACL_FORMAT_ND:
-    case ACL_FORMAT_NCHW:
-    case ACL_FORMAT_NHWC:
-    case ACL_FORMAT_HWCN:
-    case ACL_FORMAT_NCDHW:
-    case ACL_FORMAT_NDHWC:
-    case ACL_FORMAT_NCL:
-    case ACL_FORMAT_NC: return true;
-    default: return static_cast<int>(format) == 31;  // DHWCN
-  }
 }
 
 bool on_host(const aclTensorDesc &d) {

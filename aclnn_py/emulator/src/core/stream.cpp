@@ -31,6 +31,9 @@ using Clock = std::chrono::steady_clock;
 // long enough for a thread that synchronizes next
 constexpr auto kGiveWay = std::chrono::milliseconds(2);
 
+// what a task takes at most that a thread with a timeout may run (RunBy::anyone_with_time)
+constexpr auto kLongTask = std::chrono::milliseconds(30);
+
 // A worker that a habit leaves asleep looks for tasks that often, in vain so many times.
 constexpr auto kDoze = std::chrono::milliseconds(1);
 constexpr int kDozes = 20;
@@ -103,13 +106,23 @@ bool opens_itself(const char *what) {
   return false;
 }
 
-bool may_run(const Stream &stream, RunBy who) {
-  return stream.queued != 0 && stream.ring[stream.head].run_by >= who;
+// Who asks for work, and until when.
+struct Runner {
+  RunBy as;
+  Clock::time_point deadline = Clock::time_point::max();
+};
+
+bool may_run(const Stream &stream, const Runner &who) {
+  if (stream.queued == 0) return false;
+  const RunBy task = stream.ring[stream.head].run_by;
+  if (task < who.as) return false;
+  if (who.as != RunBy::anyone_with_time || task != RunBy::anyone_with_time) return true;
+  return Clock::now() + kLongTask <= who.deadline;
 }
 
 // Runs queued tasks, at most up to the one numbered `last`, and up to the first that this thread
-// may not run. The lock is held on entry and on return.
-void run_tasks(Stream &stream, std::unique_lock<std::mutex> &lock, uint64_t last, RunBy who) {
+// may not run or has no time for. The lock is held on entry and on return.
+void run_tasks(Stream &stream, std::unique_lock<std::mutex> &lock, uint64_t last, Runner who) {
   stream.busy = true;
   while (may_run(stream, who) && stream.completed.load(std::memory_order_relaxed) < last) {
     StreamEntry entry = std::move(stream.ring[stream.head]);
@@ -181,7 +194,7 @@ void rouse(Stream &stream) {
 }
 
 // Runs the queued tasks up to `last`, unless another thread is running them.
-void help(Stream &stream, std::unique_lock<std::mutex> &lock, uint64_t last, RunBy who) {
+void help(Stream &stream, std::unique_lock<std::mutex> &lock, uint64_t last, Runner who) {
   if (stream.busy || !may_run(stream, who) || inline_mode() == Inline::never) return;
   {
     const Borrowed borrowed(stream);
@@ -219,7 +232,7 @@ void work(Stream &stream) {
       stream.wake.wait_for(lock, kGiveWay, [&] { return stream.busy || stream.stop; });
     }
     if (stream.queued != 0 && !stream.busy) {
-      run_tasks(stream, lock, UINT64_MAX, RunBy::worker);
+      run_tasks(stream, lock, UINT64_MAX, {RunBy::worker});
     } else if (stream.stop && !stream.busy) {
       stream.finished = true;
       stream.done.notify_all();
@@ -255,13 +268,13 @@ Status start_worker(Stream &stream) {
 }
 
 template <class Condition>
-bool wait_for(std::unique_lock<std::mutex> &lock, std::condition_variable &done, int64_t timeout_ms,
-              Condition met) {
-  if (timeout_ms < 0) {
+bool wait_until(std::unique_lock<std::mutex> &lock, std::condition_variable &done,
+                Clock::time_point deadline, Condition met) {
+  if (deadline == Clock::time_point::max()) {
     done.wait(lock, met);
     return true;
   }
-  return done.wait_until(lock, Clock::now() + std::chrono::milliseconds(timeout_ms), met);
+  return done.wait_until(lock, deadline, met);
 }
 
 }  // namespace
@@ -418,9 +431,9 @@ Status enqueue_on(Stream &stream, const char *what, Task task, RunBy run_by) noe
   // One wake-up is enough for all tasks that arrive before the worker runs. It is sent after the
   // lock is released, so that the worker does not block on it. If another thread is running tasks
   // now, it also takes care of the remaining ones. None is needed for a task that a thread will run
-  // that waits, as threads did each time before.
-  const bool left = run_by != RunBy::worker && stream.dozes && stream.habit.formed() &&
-                    inline_mode() == Inline::automatic;
+  // that waits, as threads did each time before, if it may run this one.
+  const bool left = run_by != RunBy::worker && run_by >= stream.waiter && stream.dozes &&
+                    stream.habit.formed() && inline_mode() == Inline::automatic;
   const bool asleep = !stream.busy && !left && std::exchange(stream.idle, false);
   lock.unlock();
   if (asleep) stream.wake.notify_one();
@@ -476,9 +489,14 @@ Status synchronize(Stream &stream, int64_t timeout_ms, const char *routine) {
   stream.habit.waited();
   if (stream.completed.load(std::memory_order_acquire) < target) {
     std::unique_lock<std::mutex> lock(stream.mutex);
-    help(stream, lock, target, timeout_ms < 0 ? RunBy::anyone : RunBy::anyone_in_haste);
+    Runner who{RunBy::anyone};
+    if (timeout_ms >= 0) {
+      who = {RunBy::anyone_with_time, Clock::now() + std::chrono::milliseconds(timeout_ms)};
+    }
+    stream.waiter = who.as;
+    help(stream, lock, target, who);
     if (stream.queued != 0 && !stream.busy) rouse(stream);  // what this thread may not run
-    const bool finished = wait_for(lock, stream.done, timeout_ms, [&] {
+    const bool finished = wait_until(lock, stream.done, who.deadline, [&] {
       if (stream.completed.load(std::memory_order_relaxed) >= target || stream.aborted.load())
         return true;
       stream.wanted = std::min(stream.wanted, target);

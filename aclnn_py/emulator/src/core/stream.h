@@ -39,11 +39,12 @@ struct Fault {
   uint32_t task = 0;
 };
 
-// Who may run a task. `worker`: only the stream's worker, for the program's own functions and tasks
-// that may contain them. `anyone`: also a thread that waits for the stream. `anyone_in_haste`: also
-// one that waits with a timeout, because the task waits for nothing and ends sooner than a sleeping
-// thread wakes.
-enum class RunBy : uint8_t { worker, anyone, anyone_in_haste };
+// Who may run a task, the narrowest first. `worker`: only the stream's worker, for the program's
+// own functions and tasks that may contain them. `anyone`: also a thread that waits for the stream
+// without a limit. `anyone_with_time`: also one that waits with a timeout which is long beside the
+// task, for it waits for nothing and passes over so many elements only. `anyone_in_haste`: also one
+// with any timeout, because the task ends sooner than a sleeping thread wakes.
+enum class RunBy : uint8_t { worker, anyone, anyone_with_time, anyone_in_haste };
 
 struct StreamEntry {
   Task task;
@@ -68,6 +69,7 @@ struct Stream {
   // sleeps. `dozes`: it does so for a moment, and looks for tasks by itself then.
   bool started = false, busy = false, idle = false, dozes = false, stop = false, finished = false;
   Habit habit;
+  RunBy waiter = RunBy::anyone_in_haste;  // what the last thread that waited may run
   std::atomic<bool> discard{false};
   std::thread worker;
   uint64_t wanted = UINT64_MAX;  // the first task that a thread waits for
@@ -126,7 +128,7 @@ class PinnedStreams {
 
 // Waits until the tasks queued now have run. If the worker has not begun, the calling thread runs
 // them itself, which saves two thread switches. With a timeout it runs only tasks that cannot make
-// it late (RunBy::anyone_in_haste). ACLNN_PY_EMULATOR_INLINE=never leaves everything to the worker;
+// it late (RunBy). ACLNN_PY_EMULATOR_INLINE=never leaves everything to the worker;
 // =always delays the worker briefly so that the waiting thread is first. In both modes tasks also
 // run when no thread waits. timeout in milliseconds, -1 without limit; 507046 on expiry. A device
 // fault of the stream is reported here.

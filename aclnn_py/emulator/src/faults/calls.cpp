@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atomic>
+#include <cstdio>
 #include <exception>
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "core/process.h"
+#include "faults/calls.h"
 #include "faults/gate.h"
 #include "faults/record.h"
 #include "faults/trace.h"
@@ -18,6 +21,19 @@ struct Notes {
   RecordedRun recorded;
 };
 
+namespace {
+
+// The host has no memory for what is written about a call: whoever reads it is told that it lacks
+// something.
+void say_lost(const Call &call) noexcept {
+  static std::atomic<bool> said{false};
+  if (mode(kRecord) && (is_phase_one(call) || is_phase_two(call))) record_failed(call);
+  if (mode(kTrace) && !said.exchange(true))
+    std::fputs("ACLNN_PY_TRACE: calls are missing: the host had no memory to write them\n", stderr);
+}
+
+}  // namespace
+
 // The program's call goes on whatever happens to what is written about it.
 void call_begins(Call &call) noexcept try {
   if (forked()) return;  // the files are the parent's
@@ -27,6 +43,7 @@ void call_begins(Call &call) noexcept try {
   if (mode(kTrace)) trace_begins(call, notes->signature, notes->traced.emplace());
   call.notes = notes.release();
 } catch (const std::exception &) {
+  say_lost(call);
 }
 
 void call_ends(Call &call, const Value &result) noexcept try {
@@ -36,6 +53,7 @@ void call_ends(Call &call, const Value &result) noexcept try {
   if (notes->traced) trace_ends(call, notes->signature, *notes->traced, result, ended);
   if (mode(kRecord)) record_ends(call, notes->signature, std::move(notes->recorded), result);
 } catch (const std::exception &) {
+  say_lost(call);
 }
 
 }  // namespace emu::faults

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "faults/record.h"
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -72,6 +73,10 @@ Planned &planned() {
   static auto *const instance = new Planned;
   return *instance;
 }
+
+// Calls for which the host had no memory, and the description of the first.
+std::atomic<size_t> g_unwritten{0};
+std::atomic<const char *> g_first_unwritten{nullptr};
 
 void say(const std::string &text) {
   std::fprintf(stderr, "%s: %s: %s\n", kVariable, file().path.c_str(), text.c_str());
@@ -220,7 +225,13 @@ void phase_one_ended(const Call &call, const Signature &signature, int64_t statu
   const auto *executor =
       *static_cast<const aclOpExecutor *const *>(call.values[call.count - 1].pointer());
   std::lock_guard<std::mutex> lock(planned().mutex);
-  if (planned().of.size() < kMostPlanned) planned().of[executor] = std::move(sketch);
+  if (planned().of.size() < kMostPlanned) {
+    planned().of[executor] = std::move(sketch);
+    return;
+  }
+  std::lock_guard<std::mutex> file_lock(file().mutex);
+  leave_out(sketch.op, "more than " + std::to_string(kMostPlanned) +
+                           " executors are planned and have not run");
 }
 
 RecordedRun run_begins(const Call &call) {
@@ -285,6 +296,11 @@ __attribute__((destructor)) void at_the_end() {
   std::lock_guard<std::mutex> lock(f.mutex);
   if (!f.archive) return;
   std::string rows;
+  if (const size_t calls = g_unwritten.load()) {
+    std::string first(Signature(g_first_unwritten.load()).name);
+    first = first.substr(0, first.rfind("GetWorkspaceSize"));
+    f.left_out["the host had no memory to record it"] = {first, calls};
+  }
   for (const auto &[why, row] : f.left_out) {
     rows += (rows.empty() ? "" : ",") + left_out_text(why, row);
     if (row.calls > 1) say(std::to_string(row.calls) + " calls are left out: " + why);
@@ -298,6 +314,14 @@ __attribute__((destructor)) void at_the_end() {
 RecordedRun record_begins(const Call &call, const Signature &signature) {
   const bool operators = signature.name.substr(0, 5) == "aclnn";
   return operators && is_phase_two(call) ? run_begins(call) : nullptr;
+}
+
+void record_failed(const Call &call) noexcept {
+  const char *none = nullptr;
+  g_first_unwritten.compare_exchange_strong(none, call.described);
+  if (g_unwritten.fetch_add(1) == 0)
+    std::fputs("ACLNN_PY_RECORD: a call is left out: the host had no memory to record it\n",
+               stderr);
 }
 
 void record_ends(const Call &call, const Signature &signature, RecordedRun run,

@@ -22,4 +22,7 @@ RecordedRun record_begins(const Call &call, const Signature &signature);
 void record_ends(const Call &call, const Signature &signature, RecordedRun run,
                  const Value &result);
 
+// A call of an operator could not be recorded.
+void record_failed(const Call &call) noexcept;
+
 }  // namespace emu::faults

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/memory.h"
+#include "meta/formats.h"
 #include "meta/parameters.h"
 
 namespace emu::faults {
@@ -45,19 +46,6 @@ const char *recorded_name(aclDataType dtype) {
     case ACL_FLOAT4_E2M1: return "float4_e2m1fn";
     case ACL_FLOAT4_E1M2: return "float4_e1m2";
     default: return nullptr;
-  }
-}
-
-bool is_plain(aclFormat format) {
-  switch (static_cast<int>(format)) {
-    case ACL_FORMAT_ND:
-    case ACL_FORMAT_NCHW:
-    case ACL_FORMAT_NHWC:
-    case ACL_FORMAT_HWCN:
-    case ACL_FORMAT_NCDHW:
-    case ACL_FORMAT_NDHWC:
-    case ACL_FORMAT_NCL: return true;
-    default: return false;
   }
 }
 

@@ -10,11 +10,11 @@
 #include <chrono>
 #include <cstddef>
 #include <cstring>
-#include <ctime>
 #include <memory>
 #include <mutex>
 #include <utility>
 
+#include "core/date_and_time.h"
 #include "core/stream.h"
 #include "faults/pages.h"
 #include "meta/pieces.h"
@@ -53,15 +53,6 @@ uint64_t time_stamp() {
     mine = std::max(us, before + 1);
   } while (!last.compare_exchange_weak(before, mine));
   return mine;
-}
-
-std::string begun_at() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  localtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y%m%d%H%M%S", &parts);
-  return text;
 }
 
 // --- the description of the tensors: a message of protocol buffers
@@ -263,7 +254,8 @@ void request_dumps(std::optional<DumpRequest> request, DumpListener listener) {
   std::shared_ptr<Dumps> made;
   if (request) {
     made = std::make_shared<Dumps>();
-    made->folder = request->folder.empty() ? begun_at() : request->folder + "/" + begun_at();
+    made->folder =
+        request->folder.empty() ? date_and_time() : request->folder + "/" + date_and_time();
     made->request = std::move(*request);
     made->listener = listener;
   }

@@ -29,6 +29,8 @@ namespace {
 
 // of all tensors: tens of microseconds for most operators
 constexpr int64_t kBriefElements = 65536;
+// a few milliseconds for most operators of linear work, kLongTask (core/stream.cpp) for the slowest
+constexpr int64_t kModestElements = int64_t{4} << 20;
 
 // Gives a run that is over back to its plan, which may end with it.
 struct GiveBack {
@@ -201,6 +203,16 @@ Status consumed(const char *op, const void *executor) {
       op, executor, op);
 }
 
+RunBy run_by(const std::vector<PlanTensor> &tensors, KernelTime time) {
+  int64_t elements = 0;
+  for (const PlanTensor &entry : tensors) {
+    if (entry.present) elements += std::min(entry.tensor.numel(), kModestElements + 1);
+  }
+  if (elements <= kBriefElements) return RunBy::anyone_in_haste;
+  return time == KernelTime::linear && elements <= kModestElements ? RunBy::anyone_with_time
+                                                                   : RunBy::anyone;
+}
+
 // `repeated`: the run of a repeatable plan, else none.
 Status queue_plan(const char *op, std::shared_ptr<PlanState> plan, RunHandle repeated,
                   void *workspace, uint64_t size, Stream &stream) {
@@ -231,7 +243,8 @@ Slots<aclOpExecutor> &executors() {
 
 int PlanContext::device() const { return stream_.device; }
 
-PlanBuilder::PlanBuilder(const char *op) : executor_(nullptr), op_(op) {
+PlanBuilder::PlanBuilder(const char *op, KernelTime time)
+    : executor_(nullptr), op_(op), time_(time) {
   begin_phase_one(op);  // of an operator that makes no Check
   auto made = executors().guard(executors().create());
   if (made != nullptr) {
@@ -339,11 +352,7 @@ Status PlanBuilder::finish(Kernel kernel, uint64_t *workspace_size, aclOpExecuto
   plan.repeatable_allowed = repeatable_allowed_;
   plan.waits = waits_;
   plan.phase_two_code = phase_two_code_;
-  int64_t elements = 0;
-  for (const PlanTensor &entry : plan.tensors) {
-    if (entry.present) elements += std::min(entry.tensor.numel(), kBriefElements + 1);
-  }
-  plan.run_by = waits_ || elements > kBriefElements ? RunBy::anyone : RunBy::anyone_in_haste;
+  plan.run_by = waits_ ? RunBy::anyone : run_by(plan.tensors, time_);
   if (timeline_notes() & kNoteCalls)
     executor_->prepared_ns.store(end_phase_one(op_), std::memory_order_relaxed);
   *workspace_size = workspace_;

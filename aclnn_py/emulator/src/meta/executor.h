@@ -72,6 +72,10 @@ class PlanContext {
 // the stream.
 using Kernel = Callable<Status(PlanContext &), 160>;
 
+// How long a kernel takes. `linear`: it goes over its tensors a fixed number of times, so that
+// their elements say how long.
+enum class KernelTime : uint8_t { any, linear };
+
 // How phase two judges its arguments.
 enum class WorkspaceRule : uint8_t {
   kComposite,   // null workspace with a size: 161001
@@ -82,7 +86,7 @@ enum class WorkspaceRule : uint8_t {
 
 class PlanBuilder {
  public:
-  explicit PlanBuilder(const char *op);
+  explicit PlanBuilder(const char *op, KernelTime time = KernelTime::any);
   ~PlanBuilder();
   PlanBuilder(const PlanBuilder &) = delete;
   PlanBuilder &operator=(const PlanBuilder &) = delete;
@@ -128,6 +132,7 @@ class PlanBuilder {
 
   aclOpExecutor *executor_;
   const char *op_;
+  KernelTime time_;
   uint64_t workspace_ = 0;
   int32_t arguments_ = 0;
   WorkspaceRule rule_ = WorkspaceRule::kComposite;

@@ -9,12 +9,12 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 #include <map>
 #include <tuple>
 #include <utility>
 
 #include "acl/acl_base.h"
+#include "core/date_and_time.h"
 #include "core/marks.h"
 #include "runtime/profile_text.h"
 
@@ -36,15 +36,6 @@ class PlainNumbers {
   }
   locale_t before_;
 };
-
-std::string stamp() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  localtime_r(&now, &parts);
-  char text[32];
-  std::strftime(text, sizeof text, "%Y%m%d%H%M%S", &parts);
-  return text;
-}
 
 Status make_folders(const std::string &path) {
   for (size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
@@ -116,7 +107,7 @@ ProfileNotes sort_notes(const Timeline &timeline) {
 
 Status write_files(const std::string &folder, const Timeline &timeline) {
   const ProfileNotes notes = sort_notes(timeline);
-  const std::string end = "_" + stamp();
+  const std::string end = "_" + date_and_time();
   if (const Status s = write_tables(folder, end + ".csv", notes)) return s;
   return write_trace(folder + "/msprof" + end + ".json", notes);
 }
@@ -181,8 +172,8 @@ std::string call_name(const TimedCall &call) {
 Status make_profile_folder(const std::string &path, std::string *folder) {
   static std::atomic<unsigned> count{0};
   char name[64];
-  std::snprintf(name, sizeof name, "/PROF_%06u_%s_%ld", count.fetch_add(1) + 1, stamp().c_str(),
-                static_cast<long>(getpid()));
+  std::snprintf(name, sizeof name, "/PROF_%06u_%s_%ld", count.fetch_add(1) + 1,
+                date_and_time().c_str(), static_cast<long>(getpid()));
   *folder = path + name + "/mindstudio_profiler_output";
   return make_folders(*folder);
 }

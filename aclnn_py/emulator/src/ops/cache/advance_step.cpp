@@ -118,7 +118,7 @@ EMU_OPERATOR(AdvanceStep, (aclTensor *inputTokensRef, const aclTensor *sampledTo
                wide(count), listed ? " elements" : " rows");
   }
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t tokens = plan.in_place(inputTokensRef), sampled = plan.input(sampledTokenIds);
   const size_t positions = plan.in_place(inputPositionsRef), lengths = plan.in_place(seqLensRef);
   const size_t slots = plan.in_place(slotMappingRef), tables = plan.input(blockTables);
@@ -155,7 +155,7 @@ EMU_OPERATOR(AdvanceStepV2, (aclTensor *inputTokensRef, const aclTensor *sampled
                 numSeqs,        numQueries,      blockSize};
   const Check check = check_guess(op, a);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t tokens = plan.in_place(inputTokensRef), sampled = plan.input(sampledTokenIds);
   const size_t positions = plan.in_place(inputPositionsRef), lengths = plan.in_place(seqLensRef);
   const size_t slots = plan.in_place(slotMappingRef), tables = plan.input(blockTables);

@@ -134,7 +134,7 @@ EMU_OPERATOR(GatherPaKvCache,
              static_cast<long long>(keyCache->shape[0]),
              static_cast<long long>(keyCache->shape[places]));
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t from[] = {plan.input(keyCache), plan.input(valueCache)};
   const size_t tables = plan.input(blockTables), lengths = plan.input(seqLens);
   const size_t to[] = {plan.in_place(keyRef), plan.in_place(valueRef)};

@@ -228,7 +228,7 @@ EMU_OPERATOR(IndexerQuantCache,
                              cacheRef->shape[1] == cacheScaleRef->shape[1]),
              "cacheScaleRef has other blocks than cacheRef");
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t to = plan.in_place(cacheRef), scale = plan.in_place(cacheScaleRef),
                from = plan.input(x), slots = plan.input(slotMapping);
   return plan.finish(
@@ -268,7 +268,7 @@ EMU_OPERATOR(KvCompressEpilog,
   if (!check.ok()) return check.status();
   check_cache(check, "cacheRef", cacheRef, epilog_row(x->shape[1], quantMode));
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t to = plan.in_place(cacheRef), from = plan.input(x), slots = plan.input(slotMapping);
   return plan.finish(
       [=](PlanContext &c) {

@@ -128,7 +128,7 @@ Status plan_quant_scatter(const Arguments &a, const char *mode, uint64_t *worksp
   check.tiling();
   if (check.ok()) check_shapes(check, a, axis);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   const size_t to = plan.in_place(a.self), where = plan.input(a.indices);
   const size_t from = plan.input(a.updates), factors = plan.input(a.scales),
                shifts = plan.input(a.zeros);

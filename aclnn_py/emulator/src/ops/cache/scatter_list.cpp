@@ -69,7 +69,7 @@ EMU_OPERATOR(ScatterList,
              "axis is %lld; allowed: a dimension of updates other than the first one", wide(axis));
   if (check.ok()) check_shapes(check, varRef, indice, updates, maskOptional, along);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t count = varRef->members.size(), first = plan.output_list(varRef);
   const size_t starts = plan.input(indice), from = plan.input(updates),
                masks = plan.input(maskOptional);

@@ -332,7 +332,7 @@ EMU_OPERATOR(ScatterPaKvCache,
     read_pair(check, "offsetsOptional", offsetsOptional, 0, starts);
   }
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   Indices at{};
   at.rows[0] = plan.input(key);
   at.cache[0] = plan.in_place(keyCacheOptionalRef);
@@ -383,7 +383,7 @@ EMU_OPERATOR(ScatterPaCache,
   }
   if (check.ok()) check_scatter(check, call);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   Indices at{};
   at.rows[0] = plan.input(key);
   at.cache[0] = plan.in_place(keyCacheRef);
@@ -434,7 +434,7 @@ EMU_OPERATOR(ScatterPaKvCacheWithKScale,
   check.shape("keyScale", keyScale, dense_layout(rows.shape, 2));
   check.shape("keyScaleCacheRef", keyScaleCacheRef, dense_layout(scale_cache, 4));
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t from[] = {plan.input(key), plan.input(value)};
   const size_t to[] = {plan.in_place(keyCacheRef), plan.in_place(valueCacheRef)};
   const size_t where = plan.input(slotMapping), scales = plan.input(keyScale);

@@ -47,7 +47,7 @@ EMU_OPERATOR(InplaceCopy, (aclTensor *selfRef, const aclTensor *src)) {
              "src has shape %s, which does not broadcast to selfRef's %s",
              shape_text(source).c_str(), shape_text(target).c_str());
   if (!check.ok()) return check.status();
-  PlanBuilder plan("aclnnInplaceCopy");
+  PlanBuilder plan("aclnnInplaceCopy", KernelTime::linear);
   const size_t to = plan.output(selfRef), from = plan.input(src);
   return plan_copy(plan, from, to, workspaceSize, executor);
 }
@@ -64,7 +64,7 @@ EMU_OPERATOR(Cast, (const aclTensor *self, aclDataType dtype, aclTensor *out)) {
   check.rank("self", self, 0, 8);
   if (check.ok()) check.shape("out", out, layout_of(*self)).plain_format("self", self);
   if (!check.ok()) return check.status();
-  PlanBuilder plan("aclnnCast");
+  PlanBuilder plan("aclnnCast", KernelTime::linear);
   const size_t from = plan.input(self), to = plan.output(out);
   return plan_copy(plan, from, to, workspaceSize, executor);
 }

@@ -170,7 +170,7 @@ EMU_OPERATOR(NpuFormatCast, (const aclTensor *srcTensor, aclTensor *dstTensor)) 
     return fail(kRuntimeError, "%s: the chip is %s; it does not cast formats", kOp, soc_name());
   const Check check = check_cast(srcTensor, dstTensor, &packs, &pair);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(kOp);
+  PlanBuilder plan(kOp, KernelTime::linear);
   const size_t from = plan.input(srcTensor), to = plan.output(dstTensor);
   const int bits = dtype_bits(srcTensor->dtype);
   return plan.finish(

@@ -35,7 +35,7 @@ EMU_OPERATOR(TransformBiasRescaleQkv,
   const int64_t shape[] = {batch, numHeads, length, depth};
   for (int i = 0; i < 3; ++i) check.shape(names[i], results[i], dense_layout(shape, 4));
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t from = plan.input(qkv), bias = plan.input(qkvBias);
   const size_t to[] = {plan.output(qOut), plan.output(kOut), plan.output(vOut)};
   return plan.finish(

@@ -176,7 +176,7 @@ EMU_OPERATOR(WeightQuantPreprocess,
        outWeight, outWeightScale, outWeightOffsetOptional, outBiasOptional},
       &s);
   if (const Status status = check_chip(check, kRuntimeError)) return status;
-  PlanBuilder plan(kOp);
+  PlanBuilder plan(kOp, KernelTime::linear);
   const size_t from = plan.input(weight), scale = plan.input(weightScale);
   plan.unused(weightOffsetOptional);
   const size_t bias = plan.input(biasOptional), to = plan.output(outWeight),

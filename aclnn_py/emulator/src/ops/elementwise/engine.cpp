@@ -321,7 +321,7 @@ Status plan_row(const ElementwiseRow &row, std::initializer_list<Argument> argum
   if (check.ok()) walk.result_shape(out, shape, fold);
   if (!check.ok()) return check.status();
 
-  PlanBuilder plan(row.op);
+  PlanBuilder plan(row.op, KernelTime::linear);
   bool written = walk.in_place;  // the first tensor is the result
   for (const Argument &a : arguments) {
     if (a.kind != Argument::kTensor) continue;

@@ -21,7 +21,7 @@ EMU_OPERATOR(LogSigmoidForward, (const aclTensor *self, aclTensor *out, aclTenso
       .shape("out", out, layout_of(*self));
   ElementwiseTask task;
   if (!check.ok() || !resolve_task(row, self->dtype, 1, &task)) return check.status();
-  PlanBuilder plan(row.op);
+  PlanBuilder plan(row.op, KernelTime::linear);
   const size_t from = plan.input(self), to = plan.output(out);
   plan.unused(buffer);
   return plan.finish(
@@ -54,7 +54,7 @@ EMU_OPERATOR(LogSigmoidBackward, (const aclTensor *gradOutput, const aclTensor *
       .shape("self", self, layout_of(*gradInput));
   ElementwiseTask task;
   if (!check.ok() || !resolve_task(row, self->dtype, 2, &task)) return check.status();
-  PlanBuilder plan(row.op);
+  PlanBuilder plan(row.op, KernelTime::linear);
   const size_t incoming = plan.input(gradOutput), from = plan.input(self);
   plan.unused(buffer);
   const size_t to = plan.output(gradInput);

@@ -88,7 +88,7 @@ EMU_OPERATOR(Prelu, (const aclTensor *self, const aclTensor *weight, aclTensor *
   if (check.ok()) weight_fits(check, weight, self);
   ElementwiseTask task;
   if (!check.ok() || !resolve_task(row, meeting, 2, &task)) return check.status();
-  PlanBuilder plan(row.op);
+  PlanBuilder plan(row.op, KernelTime::linear);
   const size_t from = plan.input(self), slope = plan.input(weight), to = plan.output(out);
   return plan.finish(
       [=](PlanContext &c) {
@@ -133,7 +133,7 @@ EMU_OPERATOR(PreluBackward,
              shape_text(layout_of(*gradOutput)).c_str(), shape_text(layout_of(*self)).c_str());
   ElementwiseTask task;
   if (!check.ok() || !resolve_task(row, self->dtype, 3, &task)) return check.status();
-  PlanBuilder plan(row.op);
+  PlanBuilder plan(row.op, KernelTime::linear);
   const size_t incoming = plan.input(gradOutput), from = plan.input(self),
                slope = plan.input(weight), to = plan.output(gradInput),
                sums = plan.output(gradWeight);

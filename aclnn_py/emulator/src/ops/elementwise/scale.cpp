@@ -66,7 +66,7 @@ EMU_OPERATOR(Scale, (const aclTensor *x, const aclTensor *scale, const aclTensor
   if (!check.ok() || !resolve_task(inputs == 2 ? plain : biased, x->dtype, inputs, &task)) {
     return check.status();
   }
-  PlanBuilder plan(plain.op);
+  PlanBuilder plan(plain.op, KernelTime::linear);
   const size_t from = plan.input(x), factor = plan.input(scale);
   const size_t term = bias == nullptr ? factor : plan.input(bias), to = plan.output(y);
   return plan.finish(

@@ -98,7 +98,7 @@ Status plan_gradient(const GradientArguments &a, Halves halves, Unit unit, uint6
                      aclOpExecutor **executor) {
   const Check check = check_three(a, &halves);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   const size_t incoming = plan.input(a.incoming), input = plan.input(a.input),
                out = plan.output(a.out);
   return plan.finish(
@@ -124,7 +124,7 @@ Status plan_glu_gradient(const aclTensor *gradOut, const aclTensor *self, int64_
   Halves halves{0, 0, false, false};
   const Check check = check_three(a, &halves);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   const size_t incoming = plan.input(gradOut), input = plan.input(self), out = plan.output(result);
   return plan.finish(
       [=](PlanContext &c) {
@@ -170,7 +170,7 @@ Status plan_geglu_gradient(const GeGluGradient &a, uint64_t *workspace_size,
   check.same_dtype("gelu", a.gelu->dtype, "self", a.input->dtype)
       .shape("gelu", a.gelu, layout_of(*a.incoming));
   if (!check.ok()) return check.status();
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   const size_t incoming = plan.input(a.incoming), input = plan.input(a.input),
                gelu = plan.input(a.gelu), out = plan.output(a.out);
   const bool tanh = a.approximate == 1;
@@ -226,7 +226,7 @@ Status plan_clipped_gradient(const ClippedGradient &a, uint64_t *workspace_size,
   check.that(a.x->numel() > 0, "x is empty, which is not supported");
   check.that(a.groups == nullptr || a.groups->numel() > 0, "groupIndexOptional is empty");
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t incoming = plan.input(a.incoming), input = plan.input(a.x),
                groups = plan.input(a.groups), out = plan.output(a.out);
   const GateLimits limits = a.limits;

@@ -74,7 +74,7 @@ Status plan_gelu_mul(const aclTensor *input, const char *approximate, const aclT
   Halves halves{0, 0, false, true};
   check_width(check_unit(check, a, 2, &halves), a);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   const size_t from = plan.input(input), to = plan.output(out);
   return plan.finish(
       [=](PlanContext &c) {
@@ -105,7 +105,7 @@ Status plan_fatrelu_mul(const aclTensor *input, const aclTensor *threshold, cons
                shape_text(layout_of(*threshold)).c_str());
   }
   if (!check.ok()) return check.status();
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   const size_t from = plan.input(input), bound = plan.input(threshold), to = plan.output(out);
   return plan.finish(
       [=](PlanContext &c) {
@@ -139,7 +139,7 @@ Status plan_clipped(const ClippedArguments &a, uint64_t *workspace_size, aclOpEx
   Halves halves{0, 0, a.alternate, true};
   if (!check_unit(check, {a.op, "x", a.x, a.dim, a.out_name, a.out}, 1, &halves).ok())
     return check.status();
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   const size_t from = plan.input(a.x), groups = plan.input(a.groups), to = plan.output(a.out);
   const char *op = a.op;
   const GateLimits limits = a.limits;
@@ -170,7 +170,7 @@ Status plan_situ(const aclTensor *x, int64_t dim, SituFactors factors, bool left
   check.required("x", x).required("out", out);
   Halves halves{0, 0, false, left};
   if (!check_unit(check, a, 1, &halves).ok()) return check.status();
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   const size_t from = plan.input(x), to = plan.output(out);
   return plan.finish(
       [=](PlanContext &c) {

@@ -32,7 +32,7 @@ Item item_of(aclDataType dtype, const aclScalar &scalar) {
 
 Status plan_fill(const char *op, const aclTensor *tensor, const Item &item,
                  uint64_t *workspace_size, aclOpExecutor **executor) {
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t target = plan.output(tensor);
   return plan.finish(
       [target, item](PlanContext &context) {
@@ -109,7 +109,7 @@ EMU_OPERATOR(InplaceFillTensor, (aclTensor *selfRef, const aclTensor *value)) {
                "value has shape %s; expected one element", shape_text(layout_of(*value)).c_str());
   }
   if (!check.ok()) return check.status();
-  PlanBuilder plan("aclnnInplaceFillTensor");
+  PlanBuilder plan("aclnnInplaceFillTensor", KernelTime::linear);
   const size_t target = plan.output(selfRef), source = plan.input(value);
   return plan.finish(
       [source, target](PlanContext &context) {
@@ -143,7 +143,7 @@ EMU_OPERATOR(InplaceFillDiagonal, (aclTensor *selfRef, const aclScalar *fillValu
              "fillValue is %g, which %s of selfRef cannot hold", fillValue->to_double(),
              dtype_name(selfRef->dtype));
   if (!check.ok()) return check.status();
-  PlanBuilder plan("aclnnInplaceFillDiagonal");
+  PlanBuilder plan("aclnnInplaceFillDiagonal", KernelTime::linear);
   const size_t target = plan.in_place(selfRef);
   const Item item = item_of(selfRef->dtype, *fillValue);
   return plan.finish(
@@ -178,7 +178,7 @@ EMU_OPERATOR(ForeachZeroInplace, (aclTensorList *xRef)) {
     check.required("xRef", member).dtype("xRef", member).rank("xRef", member, 0, 8);
   }
   if (!check.ok()) return check.status();
-  PlanBuilder plan("aclnnForeachZeroInplace");
+  PlanBuilder plan("aclnnForeachZeroInplace", KernelTime::linear);
   const size_t first = plan.output_list(xRef), count = xRef->members.size();
   return plan.finish(
       [first, count](PlanContext &context) {

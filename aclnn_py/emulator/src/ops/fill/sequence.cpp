@@ -38,7 +38,7 @@ Status plan_steps(const char *op, const aclScalar *start, const aclScalar *end,
   if (!check.ok()) return check.status();
   const bool exact = is_integral(start) && is_integral(step);
   const int64_t whole_from = exact ? start->to_int64() : 0, whole_by = exact ? step->to_int64() : 0;
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t target = plan.output(out);
   return plan.finish(
       [=](PlanContext &context) {
@@ -68,7 +68,7 @@ Status plan_space(const char *op, const aclScalar *start, const aclScalar *end, 
   if (!check.ok()) return check.status();
   const double from = start->to_double(), to = end->to_double();
   const double step = steps > 1 ? (to - from) / static_cast<double>(steps - 1) : 0;
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t target = plan.output(out);
   return plan.finish(
       [=](PlanContext &context) {
@@ -123,7 +123,7 @@ EMU_OPERATOR(Eye, (int64_t n, int64_t m, aclTensor *out)) {
   const int64_t shape[] = {n, m};
   check.shape("out", out, dense_layout(shape, 2));
   if (!check.ok()) return check.status();
-  PlanBuilder plan("aclnnEye");
+  PlanBuilder plan("aclnnEye", KernelTime::linear);
   const size_t target = plan.output(out);
   return plan.finish(
       [=](PlanContext &context) {

@@ -151,7 +151,7 @@ Status foreach_rows(const ElementwiseRow &row, std::initializer_list<const aclTe
   }
   if (!check.ok()) return check.status();
 
-  PlanBuilder plan(row.op);
+  PlanBuilder plan(row.op, KernelTime::linear);
   size_t place = 0;
   for (const aclTensorList *list : lists) {
     const size_t first = plan.input_list(list);

@@ -98,7 +98,7 @@ Check check_norms(const aclTensorList *x, const aclScalar *scalar, const aclTens
 EMU_OPERATOR(ForeachNorm, (const aclTensorList *x, const aclScalar *scalar, aclTensorList *out)) {
   const emu::Check check = emu::check_norms(x, scalar, out);
   if (!check.ok()) return check.status();
-  emu::PlanBuilder plan(check.op());
+  emu::PlanBuilder plan(check.op(), emu::KernelTime::linear);
   const size_t from = plan.input_list(x), to = plan.output_list(out), count = x->members.size();
   const double p = emu::order_of(scalar->to_double());
   return plan.finish(

@@ -193,7 +193,7 @@ EMU_OPERATOR(Index, (const aclTensor *self, const aclTensorList *indices, aclTen
   check.plain_format("self", self).plain_format("out", out);
   check_entries(check, "self", self, indices, true, &entries);
   if (!check.ok()) return check.status();
-  PlanBuilder plan("aclnnIndex");
+  PlanBuilder plan("aclnnIndex", KernelTime::linear);
   const size_t from = plan.input(self), first = plan.input_list(indices), to = plan.output(out);
   return plan.finish(
       [=](PlanContext &c) {
@@ -241,7 +241,7 @@ EMU_OPERATOR(IndexPutImpl, (aclTensor *selfRef, const aclTensorList *indices,
   std::vector<Entry> entries;
   check_entries(check, "selfRef", selfRef, indices, false, &entries);
   if (!check.ok()) return check.status();
-  PlanBuilder plan("aclnnIndexPutImpl");
+  PlanBuilder plan("aclnnIndexPutImpl", KernelTime::linear);
   const size_t to = plan.output(selfRef), first = plan.input_list(indices),
                from = plan.input(values);
   return plan.finish(

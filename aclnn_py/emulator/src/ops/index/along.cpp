@@ -76,7 +76,7 @@ Status plan_along(const AlongArguments &a, Deed deed, uint64_t *workspace_size,
     }
   }
   if (!check.ok()) return check.status();
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   const bool in_place = a.self == a.out;
   const size_t self = in_place ? plan.output(a.out) : plan.input(a.self);
   const size_t which = plan.input_if(a.index), source = plan.input_if(a.source),

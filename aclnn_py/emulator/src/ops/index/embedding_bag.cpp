@@ -165,7 +165,7 @@ EMU_OPERATOR(EmbeddingBag, (const aclTensor *weight, const aclTensor *indices,
   check_bag_dtypes(check, a);
   if (check.ok()) check_bag_shapes(check, a, &bags);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(kOp);
+  PlanBuilder plan(kOp, KernelTime::linear);
   const size_t table = plan.input(weight), named = plan.input(indices), ends = plan.input(offsets),
                shares = plan.input(perSampleWeightsOptional), out = plan.output(output),
                of = plan.output(offset2bag), sizes = plan.output(bagSize),

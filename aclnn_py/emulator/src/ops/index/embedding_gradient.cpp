@@ -79,7 +79,7 @@ EMU_OPERATOR(EmbeddingDenseBackward,
              emu::shape_text(emu::layout_of(*out)).c_str(),
              static_cast<unsigned long long>(numWeights), static_cast<long long>(width));
   if (!check.ok()) return check.status();
-  emu::PlanBuilder plan(op);
+  emu::PlanBuilder plan(op, emu::KernelTime::linear);
   const size_t from = plan.input(grad), rows = plan.input(indices), to = plan.output(out);
   const auto count = static_cast<int64_t>(numWeights), skipped = static_cast<int64_t>(paddingIdx);
   return plan.finish(

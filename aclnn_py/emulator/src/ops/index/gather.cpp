@@ -91,7 +91,7 @@ Status plan_select(const SelectArguments &a, uint64_t *workspace_size, aclOpExec
     else check.shape("out", a.out, result);
   }
   if (!check.ok()) return check.status();
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   const size_t from = plan.input(a.self), which = plan.input(a.index), to = plan.output(a.out);
   const char *op = a.op, *index_name = a.index_name;
   const Negative negative = a.negative;
@@ -185,7 +185,7 @@ EMU_OPERATOR(Gather, (const aclTensor *self, int64_t dim, const aclTensor *index
   }
   if (check.ok()) check.shape("out", out, layout_of(*index));
   if (!check.ok()) return check.status();
-  PlanBuilder plan("aclnnGather");
+  PlanBuilder plan("aclnnGather", KernelTime::linear);
   const size_t from = plan.input(self), which = plan.input(index), to = plan.output(out);
   return plan.finish(
       [=](PlanContext &c) {
@@ -237,7 +237,7 @@ EMU_OPERATOR(GatherNd, (const aclTensor *self, const aclTensor *indices, bool ne
   for (size_t d = static_cast<size_t>(depth); d < self->rank(); ++d) result.push(self->shape[d], 0);
   check.shape("out", out, result);
   if (!check.ok()) return check.status();
-  PlanBuilder plan("aclnnGatherNd");
+  PlanBuilder plan("aclnnGatherNd", KernelTime::linear);
   const size_t from = plan.input(self), which = plan.input(indices), to = plan.output(out);
   const int lead = static_cast<int>(indices->rank()) - 1;
   return plan.finish(
@@ -281,7 +281,7 @@ EMU_OPERATOR(Take, (const aclTensor *self, const aclTensor *index, aclTensor *ou
   check.same_dtype("out", out->dtype, "self", self->dtype).shape("out", out, layout_of(*index));
   check.plain_format("self", self).plain_format("index", index).plain_format("out", out);
   if (!check.ok()) return check.status();
-  PlanBuilder plan("aclnnTake");
+  PlanBuilder plan("aclnnTake", KernelTime::linear);
   const size_t from = plan.input(self), which = plan.input(index), to = plan.output(out);
   return plan.finish(
       [=](PlanContext &c) {
@@ -331,7 +331,7 @@ Status plan_repeat_interleave(const char *op, const aclTensor *self, const aclTe
   result.shape[axis] = output_size;
   check.shape("out", out, result);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t from = plan.input(self), times = plan.input(repeats), to = plan.output(out);
   return plan.finish(
       [=](PlanContext &c) {
@@ -397,7 +397,7 @@ EMU_OPERATOR(RepeatInterleaveTensor,
   result.push(outputSize, 1);
   check.shape("out", out, result);
   if (!check.ok()) return check.status();
-  PlanBuilder plan("aclnnRepeatInterleaveTensor");
+  PlanBuilder plan("aclnnRepeatInterleaveTensor", KernelTime::linear);
   const size_t times = plan.input(repeats), to = plan.output(out);
   return plan.finish(
       [=](PlanContext &c) {

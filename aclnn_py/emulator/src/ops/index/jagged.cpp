@@ -72,7 +72,7 @@ EMU_OPERATOR(ExpandIntoJaggedPermute,
   check.shape("outputOffset", outputOffset, dense_layout(&edges, 1));
   check.shape("outputPermuteOut", outputPermuteOut, dense_layout(&outputSize, 1));
   if (!check.ok()) return check.status();
-  PlanBuilder plan("aclnnExpandIntoJaggedPermute");
+  PlanBuilder plan("aclnnExpandIntoJaggedPermute", KernelTime::linear);
   const size_t order = plan.input(permute), from = plan.input(inputOffset);
   const size_t to = plan.input(outputOffset), out = plan.output(outputPermuteOut);
   return plan.finish(

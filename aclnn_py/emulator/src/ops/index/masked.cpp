@@ -34,7 +34,7 @@ Status plan_nonzero(const char *op, const aclTensor *self, const aclTensor *out,
              shape_text(layout_of(*out)).c_str(), static_cast<long long>(rank));
   check.that(out->contiguous(), "out is not contiguous");
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t from = plan.input(self), to = plan.output(out);
   const GrowingResult result(out);
   return plan.finish(
@@ -112,7 +112,7 @@ EMU_OPERATOR(MaskedSelect, (const aclTensor *self, const aclTensor *mask, aclTen
              "mask %s does not broadcast with self %s", shape_text(layout_of(*mask)).c_str(),
              shape_text(layout_of(*self)).c_str());
   if (!check.ok()) return check.status();
-  PlanBuilder plan("aclnnMaskedSelect");
+  PlanBuilder plan("aclnnMaskedSelect", KernelTime::linear);
   const size_t from = plan.input(self), where = plan.input(mask), to = plan.output(out);
   const GrowingResult result(out);
   return plan.finish(
@@ -160,7 +160,7 @@ EMU_OPERATOR(InplaceMaskedScatter,
              "mask %s does not broadcast to selfRef %s", shape_text(layout_of(*mask)).c_str(),
              shape_text(self).c_str());
   if (!check.ok()) return check.status();
-  PlanBuilder plan("aclnnInplaceMaskedScatter");
+  PlanBuilder plan("aclnnInplaceMaskedScatter", KernelTime::linear);
   const size_t to = plan.output(selfRef), where = plan.input(mask), from = plan.input(source);
   return plan.finish(
       [=](PlanContext &c) {
@@ -224,7 +224,7 @@ EMU_OPERATOR(OneHot, (const aclTensor *self, int numClasses, const aclTensor *on
   }
   check.shape("out", out, result);
   if (!check.ok()) return check.status();
-  PlanBuilder plan("aclnnOneHot");
+  PlanBuilder plan("aclnnOneHot", KernelTime::linear);
   const size_t from = plan.input(self), on = plan.input(onValue), off = plan.input(offValue),
                to = plan.output(out);
   return plan.finish(

@@ -102,7 +102,7 @@ EMU_OPERATOR(RepeatInterleaveGrad,
              runs.single ? "a multiple of " : "",
              static_cast<long long>(runs.single ? lines : wanted.value()));
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t from = plan.input(yGrad), counts = plan.input(repeats), to = plan.output(out);
   return plan.finish(
       [=](PlanContext &c) {

@@ -56,7 +56,7 @@ Status plan_scatter(const ScatterArguments &a, bool scalar, uint64_t *workspace_
     }
   }
   if (!check.ok()) return check.status();
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   const bool in_place = a.self == a.out;
   const size_t self = in_place ? plan.output(a.out) : plan.input(a.self);
   const size_t which = plan.input(a.index), source = plan.input_if(a.src),
@@ -282,7 +282,7 @@ EMU_OPERATOR(InplaceScatterUpdate, (aclTensor *dataRef, const aclTensor *indices
                static_cast<long long>(batches));
   }
   if (!check.ok()) return check.status();
-  PlanBuilder plan("aclnnInplaceScatterUpdate");
+  PlanBuilder plan("aclnnInplaceScatterUpdate", KernelTime::linear);
   const size_t to = plan.output(dataRef), which = plan.input(indices), from = plan.input(updates);
   return plan.finish(
       [=](PlanContext &c) {
@@ -326,7 +326,7 @@ EMU_OPERATOR(InplacePut, (aclTensor *selfRef, const aclTensor *index, const aclT
   check.that(source->numel() == index->numel(), "source has %lld elements; index has %lld",
              static_cast<long long>(source->numel()), static_cast<long long>(index->numel()));
   if (!check.ok()) return check.status();
-  PlanBuilder plan("aclnnInplacePut");
+  PlanBuilder plan("aclnnInplacePut", KernelTime::linear);
   const size_t to = plan.output(selfRef), which = plan.input(index), from = plan.input(source);
   return plan.finish(
       [=](PlanContext &c) {

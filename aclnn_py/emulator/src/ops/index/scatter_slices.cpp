@@ -62,7 +62,7 @@ bool holds_zero(const View &view) {
 Status plan_slices(const SliceArguments &a, int lead, int64_t depth, uint64_t *workspace_size,
                    aclOpExecutor **executor) {
   const Layout walk = slices_of(a, lead, depth);
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   const bool in_place = a.data == a.out;
   const size_t from = in_place ? plan.output(a.out) : plan.input(a.data);
   const size_t which = plan.input(a.indices), source = plan.input(a.updates),

@@ -125,7 +125,7 @@ Status plan_cross_entropy(const LossArguments &a, uint64_t *workspace_size,
   Reduction reduction = kNone;
   const Check check = check_loss(a, &reduction);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(check.op());
+  PlanBuilder plan(check.op(), KernelTime::linear);
   const size_t input = plan.input(a.input), target = plan.input(a.target),
                weight = plan.input(a.weight), loss = plan.output(a.loss),
                logs = plan.output(a.logs);
@@ -199,7 +199,7 @@ Status plan_cross_entropy_gradient(const GradientOfLoss &a, uint64_t *workspace_
   Reduction reduction = kNone;
   const Check check = check_loss_gradient(a, &reduction);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(check.op());
+  PlanBuilder plan(check.op(), KernelTime::linear);
   const size_t incoming = plan.input(a.incoming), logs = plan.input(a.logs),
                target = plan.input(a.target), weight = plan.input(a.weight);
   plan.unused(a.zgradient);
@@ -255,7 +255,7 @@ Status plan_probabilities(const aclTensor *features, const aclTensor *labels, ac
       .shape("loss", loss, dense_layout(features->shape.data(), 1))
       .shape("backprop", backprop, layout_of(*features));
   if (!check.ok()) return check.status();
-  PlanBuilder plan(check.op());
+  PlanBuilder plan(check.op(), KernelTime::linear);
   const size_t input = plan.input(features), classes = plan.input(labels),
                losses = plan.output(loss), slopes = plan.output(backprop);
   return plan.finish(

@@ -116,7 +116,7 @@ Status plan_forward(const Forward &a, bool flat, uint64_t *workspace_size,
   losses_fit(check, "out", a.out, a.target, a.reduction);
   check.shape_or_one_element("totalWeightOut", a.total, Layout());
   if (!check.ok()) return check.status();
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   const size_t scores = plan.input(a.self), target = plan.input(a.target),
                weight = plan.input(a.weight), out = plan.output(a.out),
                total = plan.output(a.total);
@@ -183,7 +183,7 @@ Status plan_backward(const Backward &a, bool flat, uint64_t *workspace_size,
   check.shape_or_one_element("totalWeight", a.total, Layout())
       .shape("out", a.out, layout_of(*a.self));
   if (!check.ok()) return check.status();
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   const size_t gradient = plan.input(a.gradient);
   plan.input(a.self);
   const size_t target = plan.input(a.target), weight = plan.input(a.weight),

@@ -77,7 +77,7 @@ EMU_OPERATOR(Dot, (const aclTensor *self, const aclTensor *tensor, aclTensor *ou
   if (check.ok()) check.shape("tensor", tensor, emu::layout_of(*self));
   check.shape("out", out, emu::Layout());
   if (!check.ok()) return check.status();
-  emu::PlanBuilder plan("aclnnDot");
+  emu::PlanBuilder plan("aclnnDot", emu::KernelTime::linear);
   const size_t left = plan.input(self), right = plan.input(tensor), to = plan.output(out);
   return plan.finish(
       [=](emu::PlanContext &c) {
@@ -129,7 +129,7 @@ EMU_OPERATOR(Addmv,
              shape_text(result).c_str());
   check.shape("out", out, result);
   if (!check.ok()) return check.status();
-  PlanBuilder plan("aclnnAddmv");
+  PlanBuilder plan("aclnnAddmv", KernelTime::linear);
   const size_t addend = plan.input(self), left = plan.input(mat), right = plan.input(vec),
                to = plan.output(out);
   const bool integer = computed_in_integers(common);

@@ -78,7 +78,7 @@ Check check_ada(const AdaArguments &a) {
 Status plan_ada(const AdaArguments &a, uint64_t *workspace_size, aclOpExecutor **executor) {
   const Check check = check_ada(a);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   const bool statistics = a.newer;
   const size_t input = plan.input(a.x), factor = plan.input(a.scale), added = plan.input(a.shift);
   const size_t weight = plan.input(a.weight), bias = plan.input(a.bias), to = plan.output(a.out);
@@ -203,7 +203,7 @@ EMU_OPERATOR(AdaLayerNormBackward,
   check.shape("gradWeightOutOptional", gradWeightOutOptional, line);
   check.shape("gradBiasOutOptional", gradBiasOutOptional, line);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(check.op());
+  PlanBuilder plan(check.op(), KernelTime::linear);
   const size_t dy = plan.input(gradOut), x = plan.input(input), inverse = plan.input(rstd);
   const size_t centre = plan.input(mean), factor = plan.input(scale);
   plan.input(shift);

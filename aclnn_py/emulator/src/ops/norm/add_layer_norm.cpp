@@ -72,7 +72,7 @@ EMU_OPERATOR(AddLayerNorm, (const aclTensor *x1, const aclTensor *x2, const aclT
   const bool small_bias = biasOptional && same_shape(layout_of(*biasOptional), layout_of(*gamma));
   if (!small_bias) check.shape("biasOptional", biasOptional, layout_of(*x1));
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t first = plan.input(x1), second = plan.input(x2), weight = plan.input(gamma);
   const size_t shift = plan.input(beta), bias = plan.input(biasOptional), y = plan.output(yOut);
   const size_t mean = plan.output(meanOut), rstd = plan.output(rstdOut);
@@ -137,7 +137,7 @@ EMU_OPERATOR(DeepNorm, (const aclTensor *x, const aclTensor *gx, const aclTensor
                        epsilon, yOut, meanOut, rstdOut, nullptr, "x",     "gx"};
   check_shapes(check, a);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t first = plan.input(x), second = plan.input(gx), shift = plan.input(beta);
   const size_t weight = plan.input(gamma), mean = plan.output(meanOut);
   const size_t rstd = plan.output(rstdOut), y = plan.output(yOut);

@@ -146,7 +146,7 @@ Status plan_sum_quant(const SumQuantArguments &a, Check &check, uint64_t *worksp
   if (check.ok()) check_shapes(check, a);
   if (a.second_version) check_older_chip(check, a);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   const size_t first = plan.input(a.x1), second = plan.input(a.x2), weight = plan.input(a.gamma);
   const size_t shift = plan.input(a.beta), bias = plan.input(a.bias);
   const size_t scale[] = {plan.input(a.scales[0]), plan.input(a.scales[1])};

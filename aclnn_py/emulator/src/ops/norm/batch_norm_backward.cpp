@@ -120,7 +120,7 @@ Check check_batch_gradient(const BatchGradient &a) {
 Status plan_batch_gradient(const BatchGradient &a, Check &check, uint64_t *workspace_size,
                            aclOpExecutor **executor) {
   if (!check.ok()) return check.status();
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   const auto read_if = [&](bool reads, const aclTensor *tensor) {
     return reads ? plan.input(tensor) : plan.unused(tensor);
   };
@@ -268,7 +268,7 @@ EMU_OPERATOR(BatchNormReduceBackward,
     if (result.wanted) check_per_channel(check, result.name, result.tensor, channels);
   }
   if (!check.ok()) return check.status();
-  PlanBuilder plan(check.op());
+  PlanBuilder plan(check.op(), KernelTime::linear);
   const size_t grad = plan.input(gradOut), elements = plan.input(input);
   const size_t center = plan.input(mean), inverse = plan.input(invstd);
   plan.unused(weight);
@@ -327,7 +327,7 @@ EMU_OPERATOR(BatchNormElemtBackward,
   for (const auto &[name, tensor] : numbers) check_per_channel(check, name, tensor, channels);
   check_per_channel(check, "weightOptional", weightOptional, channels);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(check.op());
+  PlanBuilder plan(check.op(), KernelTime::linear);
   const size_t grad = plan.input(gradOut), elements = plan.input(input);
   const size_t center = plan.input(mean), inverse = plan.input(invstd);
   const size_t weight = plan.input(weightOptional), sums = plan.input(sumDy);

@@ -78,7 +78,7 @@ EMU_OPERATOR(BatchNormStats,
   check_per_channel(check, "mean", mean, channels);
   check_per_channel(check, "invstd", invstd, channels);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(check.op());
+  PlanBuilder plan(check.op(), KernelTime::linear);
   const size_t from = plan.input(input), center = plan.output(mean), inverse = plan.output(invstd);
   return plan.finish(
       [=](PlanContext &c) {
@@ -111,7 +111,7 @@ EMU_OPERATOR(BatchNormReduce, (const aclTensor *x, aclTensor *sum, aclTensor *sq
   check_per_channel(check, "sum", sum, channels);
   check_per_channel(check, "squareSum", squareSum, channels);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(check.op());
+  PlanBuilder plan(check.op(), KernelTime::linear);
   const size_t from = plan.input(x), sums = plan.output(sum), squares = plan.output(squareSum);
   return plan.finish(
       [=](PlanContext &c) {
@@ -154,7 +154,7 @@ EMU_OPERATOR(BatchNormElemt,
   const int64_t channels = input->shape[1];
   for (const auto &[name, tensor] : numbers) check_per_channel(check, name, tensor, channels);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(check.op());
+  PlanBuilder plan(check.op(), KernelTime::linear);
   const size_t from = plan.input(input), scale = plan.input(weight), shift = plan.input(bias);
   const size_t center = plan.input(mean), inverse = plan.input(invstd), to = plan.output(output);
   return plan.finish(
@@ -207,7 +207,7 @@ EMU_OPERATOR(SyncBatchNormGatherStats,
   check_per_channel(check, "batchMean", batchMean, channels);
   check_per_channel(check, "batchInvstd", batchInvstd, channels);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(check.op());
+  PlanBuilder plan(check.op(), KernelTime::linear);
   const size_t sums = plan.input(totalSum), squares = plan.input(totalSquareSum);
   const size_t counts = plan.input(sampleCount), running_mean = plan.in_place(meanRef);
   const size_t running_var = plan.in_place(varianceRef), center = plan.output(batchMean);
@@ -265,7 +265,7 @@ EMU_OPERATOR(BatchNormGatherStatsWithCounts,
   check_per_channel(check, "meanAll", meanAll, channels);
   check_per_channel(check, "invstdAll", invstdAll, channels);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(check.op());
+  PlanBuilder plan(check.op(), KernelTime::linear);
   plan.unused(input);
   const size_t means = plan.input(mean), inverses = plan.input(invstd);
   const size_t running_mean = plan.in_place(runningMeanOptionalRef);

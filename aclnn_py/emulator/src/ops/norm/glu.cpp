@@ -99,7 +99,7 @@ Status plan_gated(const GatedArguments &a, bool with_activated, uint64_t *worksp
   half.shape[axis] /= 2;
   check.shape("out", a.out, half).shape("outGelu", a.activated, half);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   const size_t from = plan.input(a.input), to = plan.output(a.out),
                also = plan.output_if(a.activated);
   const auto activation = a.activation;

@@ -42,7 +42,7 @@ EMU_OPERATOR(GroupNorm, (const aclTensor *self, const aclTensor *gamma, const ac
       .shape("out", out, layout_of(*self));
   check.shape("meanOut", meanOut, statistics).shape("rstdOut", rstdOut, statistics);
   if (!check.ok()) return check.status();
-  PlanBuilder plan("aclnnGroupNorm");
+  PlanBuilder plan("aclnnGroupNorm", KernelTime::linear);
   const size_t input = plan.input(self), weight = plan.input(gamma), bias = plan.input(beta);
   const size_t to = plan.output(out), mean = plan.output(meanOut), rstd = plan.output(rstdOut);
   return plan.finish(
@@ -106,7 +106,7 @@ EMU_OPERATOR(BatchNorm,
       .shape("runningVarOptionalRef", runningVar, line);
   if (training) check.shape("saveMean", saveMean, line).shape("saveInvstd", saveInvstd, line);
   if (!check.ok()) return check.status();
-  PlanBuilder plan("aclnnBatchNorm");
+  PlanBuilder plan("aclnnBatchNorm", KernelTime::linear);
   const size_t from = plan.input(input), scale_index = plan.input(weight),
                shift_index = plan.input(bias);
   const size_t running_mean = plan.output(runningMean), running_var = plan.output(runningVar),

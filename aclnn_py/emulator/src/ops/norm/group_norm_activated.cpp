@@ -61,7 +61,7 @@ Status plan_activated(const ActivatedArguments &a, uint64_t *workspace_size,
                       aclOpExecutor **executor) {
   const Check check = check_activated(a);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   const size_t input = plan.input(a.self), weight = plan.input(a.gamma), bias = plan.input(a.beta);
   const size_t to = plan.output(a.out), mean = plan.output(a.mean), rstd = plan.output(a.rstd);
   const int64_t inner = count_of(a.self->shape.data() + 2, a.self->rank() - 2);

@@ -157,7 +157,7 @@ EMU_OPERATOR(GroupNormBackward,
     else check_count(check, names[i], results[i], C);
   }
   if (!check.ok()) return check.status();
-  PlanBuilder plan(check.op());
+  PlanBuilder plan(check.op(), KernelTime::linear);
   GroupPlaces at{};
   at.dy = plan.input(gradOut);
   at.x = plan.input(input);
@@ -212,7 +212,7 @@ EMU_OPERATOR(GroupNormSwishGrad,
                                      {"dbetaOut", dbetaOut}})
     check.shape(name, tensor, dense_layout(&C, 1));
   if (!check.ok()) return check.status();
-  PlanBuilder plan(check.op());
+  PlanBuilder plan(check.op(), KernelTime::linear);
   GroupPlaces at{};
   at.dy = plan.input(dy);
   at.mean = plan.input(mean);

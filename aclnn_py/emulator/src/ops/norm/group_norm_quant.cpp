@@ -73,7 +73,7 @@ EMU_OPERATOR(GroupNormSiluQuant,
   check.shape("meanOut", meanOut, dense_layout(statistics, 2));
   check.shape("rstdOut", rstdOut, dense_layout(statistics, 2));
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t input = plan.input(self), weight = plan.input(gamma), bias = plan.input(beta);
   const size_t divisors = plan.input(quantScale), to = plan.output(out);
   const size_t mean = plan.output(meanOut), rstd = plan.output(rstdOut);
@@ -143,7 +143,7 @@ EMU_OPERATOR(QuantizedBatchNorm,
                static_cast<long long>(highest), dtype_name(input->dtype));
   }
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t from = plan.input(input), means = plan.input(mean), variances = plan.input(var);
   const size_t weight = plan.input(weightOptional), bias = plan.input(biasOptional);
   const size_t to = plan.output(output);

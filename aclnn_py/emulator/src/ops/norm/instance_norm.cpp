@@ -68,7 +68,7 @@ EMU_OPERATOR(InstanceNorm, (const aclTensor *x, const aclTensor *gamma, const ac
                 static_cast<long long>(channels), static_cast<long long>(inner),
                 static_cast<long long>(kLeastBytes));
   }
-  PlanBuilder plan(check.op());
+  PlanBuilder plan(check.op(), KernelTime::linear);
   const size_t input = plan.input(x), weight = plan.input(gamma), bias = plan.input(beta);
   const size_t to = plan.output(y), means = plan.output(mean), variances = plan.output(variance);
   return plan.finish(

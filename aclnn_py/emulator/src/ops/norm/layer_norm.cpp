@@ -67,7 +67,7 @@ Status plan_layer_norm(const LayerNormArguments &a, uint64_t *workspace_size,
     return fail(kInnerNull, "%s: normalizedShape has %lld elements; allowed: at most %lld", a.op,
                 static_cast<long long>(inner.count()), static_cast<long long>(a.widest));
   }
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   const size_t input = plan.input(a.input), weight = plan.input(a.weight),
                bias = plan.input(a.bias);
   const size_t out = plan.output(a.out), mean = plan.output(a.mean), rstd = plan.output(a.rstd);

@@ -34,7 +34,7 @@ EMU_OPERATOR(LayerNormQuant, (const aclTensor *x, const aclTensor *gammma, const
   check.shape("zeroPointsOptional", zeroPointsOptional, layout_of(*scale));
   check.shape("res", res, whole);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t input = plan.input(x), weight = plan.input(gammma), bias = plan.input(beta);
   const size_t divisor = plan.input(scale), zero = plan.input(zeroPointsOptional);
   const size_t output = plan.output(res);
@@ -107,7 +107,7 @@ EMU_OPERATOR(AdaLayerNormQuant,
   }
   check.shape("out", out, whole).shape("quantScale", quantScale, outer);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t input = plan.input(x), factor = plan.input(scale), added = plan.input(shift);
   const size_t weight = plan.input(weightOptional), bias = plan.input(biasOptional);
   const size_t smooth = plan.input(smoothScalesOptional), output = plan.output(out);

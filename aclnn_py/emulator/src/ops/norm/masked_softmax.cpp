@@ -121,7 +121,7 @@ Status plan_biased(const BiasedArguments &a, uint64_t *workspace_size, aclOpExec
   BiasedSizes sizes;
   const Check check = check_biased(a, &sizes);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   const size_t x = plan.input(a.x), mask = plan.input(a.mask), bias = plan.input(a.bias),
                out = plan.output(a.out);
   const auto scale = static_cast<float>(a.scale);
@@ -204,7 +204,7 @@ EMU_OPERATOR(ScaledMaskedSoftmax, (const aclTensor *x, const aclTensor *mask, do
   emu::check_masked_rows(check, "x", *x, *mask, fixTriuMask);
   check.shape("y", y, emu::layout_of(*x));
   if (!check.ok()) return check.status();
-  emu::PlanBuilder plan(op);
+  emu::PlanBuilder plan(op, emu::KernelTime::linear);
   const size_t from = plan.input(x), hide = plan.input(mask), to = plan.output(y);
   const auto factor = static_cast<float>(scale);
   return plan.finish(
@@ -259,7 +259,7 @@ EMU_OPERATOR(ScaledMaskedSoftmaxBackward,
       .shape("out", out, emu::layout_of(*gradOutput));
   emu::check_masked_rows(check, "gradOutput", *gradOutput, *mask, fixTriuMask);
   if (!check.ok()) return check.status();
-  emu::PlanBuilder plan(op);
+  emu::PlanBuilder plan(op, emu::KernelTime::linear);
   const size_t incoming = plan.input(gradOutput), from = plan.input(y), hide = plan.input(mask),
                to = plan.output(out);
   const auto factor = static_cast<float>(scale);

@@ -41,7 +41,7 @@ EMU_OPERATOR(Modulate, (const aclTensor *self, const aclTensor *scaleOptional,
                "%s has elements, and self has none", name);
   }
   if (!check.ok()) return check.status();
-  PlanBuilder plan(check.op());
+  PlanBuilder plan(check.op(), KernelTime::linear);
   const size_t input = plan.input(self), factor = plan.input(scaleOptional);
   const size_t added = plan.input(shiftOptional), to = plan.output(out);
   const int64_t steps = self->shape[1], width = self->shape[2], rows = self->shape[0] * steps;
@@ -125,7 +125,7 @@ EMU_OPERATOR(ModulateBackward,
       check_per_sample(check, name, tensor, input, false);
   }
   if (!check.ok()) return check.status();
-  PlanBuilder plan(check.op());
+  PlanBuilder plan(check.op(), KernelTime::linear);
   const size_t dy = plan.input(grad_output), x = plan.input(input);
   const size_t factor = plan.input(scaleOptional);
   plan.input(shiftOptional);

@@ -96,7 +96,7 @@ EMU_OPERATOR(LayerNormBackward,
        gradInputOutOptional, gradWeightOutOptional, gradBiasOutOptional});
   if (!check.ok()) return check.status();
   const auto &mask = outputMask->values;
-  emu::PlanBuilder plan(check.op());
+  emu::PlanBuilder plan(check.op(), emu::KernelTime::linear);
   emu::GradientPlaces at{};
   at.dy = plan.input(gradOut);
   at.x = plan.input(input);
@@ -141,7 +141,7 @@ EMU_OPERATOR(RmsNormGrad, (const aclTensor *dy, const aclTensor *x, const aclTen
       .shape("dxOut", dxOut, emu::layout_of(*x))
       .shape("dgammaOut", dgammaOut, emu::layout_of(*gamma));
   if (!check.ok()) return check.status();
-  emu::PlanBuilder plan(check.op());
+  emu::PlanBuilder plan(check.op(), emu::KernelTime::linear);
   emu::GradientPlaces at{};
   at.dy = plan.input(dy);
   at.x = plan.input(x);

@@ -32,7 +32,7 @@ Status plan_renorm(const char *op, const aclTensor *self, const aclScalar *p, in
   check.that(highest >= 0, "maxNorm is %g; it must not be negative", highest);
   if (!check.ok()) return check.status();
   const AxisSet inside = all_axes(rank) & ~slices;
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t source = plan.input(self), target = self == out ? source : plan.output(out);
   return plan.finish(
       [=](PlanContext &context) {
@@ -81,7 +81,7 @@ EMU_OPERATOR(EmbeddingRenorm,
   check.that(normType >= 0, "normType is %g; it must not be negative", normType);
   check.that(maxNorm >= 0, "maxNorm is %g; it must not be negative", maxNorm);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t table = plan.in_place(selfRef), named = plan.input(indices);
   return plan.finish(
       [=](PlanContext &context) {

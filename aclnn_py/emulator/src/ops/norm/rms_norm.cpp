@@ -72,7 +72,7 @@ Status plan_rms_norm(const RmsNormArguments &a, uint64_t *workspace_size,
   if (!check.ok()) return check.status();
   const int64_t rows = outer_count(*a.x1, a.gamma->rank()), width = a.gamma->numel();
   const bool add = a.add, casts = a.casts;
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   const size_t first = a.in_place ? plan.in_place(a.x1) : plan.input(a.x1);
   const size_t second = !add ? first : a.in_place ? plan.in_place(a.x2) : plan.input(a.x2);
   const size_t gamma = plan.input(a.gamma), cast = plan.output_if(a.cast);

@@ -89,7 +89,7 @@ Status plan_dynamic(const DynamicArguments &a, uint64_t *workspace_size, aclOpEx
   Made made{};
   const Check check = check_dynamic(a, &made);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   const size_t first = plan.input(a.x1), second = plan.input(a.x2), gamma = plan.input(a.gamma);
   const size_t smooth[] = {plan.input(a.smooth[0]), plan.input(a.smooth[1])};
   const size_t beta = a.has_beta ? plan.input(a.beta) : plan.input_if(a.beta);
@@ -227,7 +227,7 @@ EMU_OPERATOR(RmsNormDynamicQuant,
   check.shape("yOut", yOut, whole);
   check.shape("scaleOut", scaleOut, dense_layout(whole.shape, whole.rank - 1));
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t input = plan.input(x), weight = plan.input(gamma);
   const size_t smooth = plan.input(smoothScalesOptional), beta = plan.input(betaOptional);
   const size_t y = plan.output(yOut), scale = plan.output(scaleOut);

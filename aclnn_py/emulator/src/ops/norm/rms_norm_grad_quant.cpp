@@ -42,7 +42,7 @@ EMU_OPERATOR(RmsNormGradQuant,
   check.shape("offsetXOptional", offsetXOptional, dense_layout(&one, 1));
   check.shape("dxOut", dxOut, layout_of(*x)).shape("dgammaOut", dgammaOut, layout_of(*gamma));
   if (!check.ok()) return check.status();
-  PlanBuilder plan(check.op());
+  PlanBuilder plan(check.op(), KernelTime::linear);
   GradientPlaces at{};
   at.dy = plan.input(dy);
   at.x = plan.input(x);

@@ -85,7 +85,7 @@ Status plan_add_rms_norm_quant(const AddQuantArguments &a, uint64_t *workspace_s
   const bool twice = scales[1] != nullptr || shifted_only;
   if (twice) check.shape(kYs[1], ys[1], whole);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t first = plan.input(x1), second = plan.input(x2), weight = plan.input(gamma);
   const size_t scale[] = {plan.input(scales[0]), plan.input(scales[1])};
   const size_t zero[] = {plan.input(zeros[0]), plan.input(zeros[1])};
@@ -181,7 +181,7 @@ void check_row(Check &check, const char *name, const aclTensor *tensor, int64_t 
 
 Status plan_rms_norm_quant(const RmsQuantCall &a, bool third_version, uint64_t *workspace_size,
                            aclOpExecutor **executor) {
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   size_t bias = 0;  // behind scale and offset in the third version
   const size_t from = plan.input(a.x), weight = plan.input(a.gamma);
   if (!third_version) bias = plan.input(a.beta);

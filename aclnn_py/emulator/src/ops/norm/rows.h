@@ -120,7 +120,7 @@ class Operands {
 template <class F>
 Status plan_one_to_one(const char *op, const aclTensor *self, const aclTensor *out, F body,
                        uint64_t *workspace_size, aclOpExecutor **executor) {
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t from = plan.input(self), to = plan.output(out);
   return plan.finish(
       [from, to, body](PlanContext &c) {

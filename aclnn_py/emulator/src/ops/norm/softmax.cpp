@@ -95,7 +95,7 @@ Status plan_softmax_gradient(const char *op, const aclTensor *gradOutput, const 
              "dim is %lld; gradOutput has %zu dimensions", static_cast<long long>(dim),
              output->rank());
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t incoming = plan.input(gradOutput), result = plan.input(output),
                to = plan.output(out);
   return plan.finish(

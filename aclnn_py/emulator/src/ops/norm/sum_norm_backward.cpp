@@ -48,7 +48,7 @@ EMU_OPERATOR(AddLayerNormGrad,
   one_per_row(check, "mean", mean, rows);
   check_same_shape(check, {{"dgammaOut", dgammaOut}, {"dbetaOut", dbetaOut}}, gamma);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(check.op());
+  PlanBuilder plan(check.op(), KernelTime::linear);
   GradientPlaces at{};
   at.dy = plan.input(dy);
   at.x = plan.input(x1);
@@ -94,7 +94,7 @@ EMU_OPERATOR(DeepNormGrad,
   check.shape("mean", mean, outer).shape("rstd", rstd, outer);
   check_same_shape(check, {{"dbetaOut", dbetaOut}, {"dgammaOut", dgammaOut}}, gamma);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(check.op());
+  PlanBuilder plan(check.op(), KernelTime::linear);
   GradientPlaces at{};
   at.dy = plan.input(dy);
   at.x = plan.input(x);

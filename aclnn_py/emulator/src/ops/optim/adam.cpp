@@ -101,7 +101,7 @@ EMU_OPERATOR(ApplyAdamWV2, (aclTensor *varRef, aclTensor *mRef, aclTensor *vRef,
   const Check check = check_adamw2(given);
   if (!check.ok()) return check.status();
   if (const Status s = find_adamw2_kernel(given)) return s;
-  PlanBuilder plan(check.op());
+  PlanBuilder plan(check.op(), KernelTime::linear);
   const size_t var = plan.in_place(varRef), m = plan.in_place(mRef), v = plan.in_place(vRef);
   const size_t largest =
       amsgrad ? plan.in_place(maxGradNormOptionalRef) : plan.unused(maxGradNormOptionalRef);
@@ -154,7 +154,7 @@ EMU_OPERATOR(ApplyAdamW, (aclTensor *varRef, aclTensor *mRef, aclTensor *vRef,
   if (check.ok() && amsgrad)
     check.shape("maxGradNormOptional", maxGradNormOptional, layout_of(*varRef));
   if (!check.ok()) return check.status();
-  PlanBuilder plan(check.op());
+  PlanBuilder plan(check.op(), KernelTime::linear);
   const size_t var = plan.in_place(varRef), m = plan.in_place(mRef), v = plan.in_place(vRef);
   const size_t first = plan.input(beta1Power);
   for (const Given &number : numbers) {
@@ -202,7 +202,7 @@ EMU_OPERATOR(ApplyAdam, (aclTensor *varRef, const aclTensor *m, const aclTensor 
   check_numbers(check, numbers);
   check_shapes_alike(check, {{"varRef", varRef}, {"m", m}, {"v", v}, {"grad", grad}});
   if (!check.ok()) return check.status();
-  PlanBuilder plan(check.op());
+  PlanBuilder plan(check.op(), KernelTime::linear);
   const size_t var = plan.in_place(varRef), first = plan.input(m), second = plan.input(v);
   size_t places[6], place = 0;
   for (const Given &number : numbers) places[place++] = plan.input(number.tensor);
@@ -251,7 +251,7 @@ EMU_OPERATOR(ApplyFusedEmaAdam,
   check.that(mode == 0 || mode == 1, "mode is %lld; allowed: 0 (L2), 1 (weight decay)",
              static_cast<long long>(mode));
   if (!check.ok()) return check.status();
-  PlanBuilder plan(check.op());
+  PlanBuilder plan(check.op(), KernelTime::linear);
   const size_t g = plan.input(grad), var = plan.in_place(varRef), m = plan.in_place(mRef);
   const size_t v = plan.in_place(vRef), s = plan.in_place(sRef), t = plan.input(step);
   const int64_t elements = grad->numel();

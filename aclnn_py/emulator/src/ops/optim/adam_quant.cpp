@@ -75,7 +75,7 @@ EMU_OPERATOR(ApplyAdamWQuant,
   check.shape("absmaxVRef", absmaxVRef, dense_layout(&blocks, 1));
   check.shape("step", step, dense_layout(&one, 1));
   if (!check.ok()) return check.status();
-  PlanBuilder plan(check.op());
+  PlanBuilder plan(check.op(), KernelTime::linear);
   const size_t var = plan.in_place(varRef), g = plan.input(grad), m = plan.in_place(mRef);
   const size_t v = plan.in_place(vRef), map_m = plan.input(qmapM), map_v = plan.input(qmapV);
   const size_t max_m = plan.in_place(absmaxMRef), max_v = plan.in_place(absmaxVRef);

@@ -74,7 +74,7 @@ EMU_OPERATOR(FusedAdamw,
   check_one(check, "gradScaleOptional", gradScaleOptional);
   check_one(check, "foundInfOptional", foundInfOptional);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(check.op());
+  PlanBuilder plan(check.op(), KernelTime::linear);
   const size_t params = plan.output_list(paramsRef), g = plan.input_list(grads);
   const size_t m = plan.output_list(expAvgsRef), v = plan.output_list(expAvgSqsRef);
   const size_t largest = amsgrad ? plan.output_list(maxExpAvgSqsOptionalRef)
@@ -130,7 +130,7 @@ EMU_OPERATOR(FusedSgd,
     check.that(number >= 0, "%s is %g; it must be 0 or more", name, static_cast<double>(number));
   }
   if (!check.ok()) return check.status();
-  PlanBuilder plan(check.op());
+  PlanBuilder plan(check.op(), KernelTime::linear);
   const size_t params = plan.output_list(paramsRef), g = plan.output_list(gradsRef);
   const size_t buffers = plan.output_list(momentumBufferListOptionalRef);
   const size_t scale = plan.input(gradScaleOptional), count = paramsRef->members.size();

@@ -55,7 +55,7 @@ EMU_OPERATOR(ForeachNonFiniteCheckAndUnscale,
   one_element(check, "foundInfRef", foundInfRef);
   one_element(check, "invScale", invScale);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(check.op());
+  PlanBuilder plan(check.op(), KernelTime::linear);
   const size_t grads = plan.output_list(scaledGradsRef), found = plan.in_place(foundInfRef);
   const size_t scale = plan.input(invScale), count = members.size();
   return plan.finish(
@@ -101,7 +101,7 @@ EMU_OPERATOR(AmpUpdateScale,
              "growthInterval is %lld; allowed: 1 to 2147483647",
              static_cast<long long>(growthInterval));
   if (!check.ok()) return check.status();
-  PlanBuilder plan(check.op());
+  PlanBuilder plan(check.op(), KernelTime::linear);
   const size_t current = plan.input(currentScale), tracker = plan.input(growthTracker);
   const size_t found = plan.input(foundInf), scale_to = plan.output(updatedScale);
   const size_t tracker_to = plan.output(updatedGrowthTracker);

@@ -108,7 +108,7 @@ Status plan_block_quant(const BlockArguments &a, uint64_t *workspace_size,
   }
   const Check check = check_block_quant(a);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   const size_t input = plan.input(a.x), groups = plan.input_if(a.groups);
   const size_t y = plan.output(a.y), scale = plan.output(a.scale);
   const Layout values = layout_of(*a.x), scale_values = layout_of(*a.scale);

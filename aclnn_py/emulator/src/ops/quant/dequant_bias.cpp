@@ -41,7 +41,7 @@ EMU_OPERATOR(DequantBias, (const aclTensor *x, const aclTensor *weightScale,
   check.shape("biasOptional", biasOptional, dense_layout(&width, 1));
   check.shape("out", out, layout_of(*x));
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t input = plan.input(x), weight = plan.input(weightScale);
   const size_t activation = plan.input(activateScaleOptional), bias = plan.input(biasOptional);
   const size_t output = plan.output(out);

@@ -90,7 +90,7 @@ Status plan_dequant_situ(const DequantSituArguments &a, uint64_t *workspace_size
   const Check check = check_dequant_situ(a);
   if (!check.ok()) return check.status();
   const bool dynamic = dynamic_mode(a);
-  PlanBuilder plan(check.op());
+  PlanBuilder plan(check.op(), KernelTime::linear);
   const size_t input = plan.input(a.x), weights = plan.input(a.weight_scale);
   const size_t row_scale = plan.input(a.row_scale), bias = plan.input(a.bias);
   const size_t factor = plan.input(a.quant_scale);

@@ -109,7 +109,7 @@ Status plan_dequant_swiglu(const DequantSwigluArguments &a, uint64_t *workspace_
                            aclOpExecutor **executor) {
   const Check check = check_dequant_swiglu(a);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   const size_t input = plan.input(a.x), weights = plan.input(a.weight_scale);
   const size_t row_scales = plan.input(a.row_scale), bias = plan.input(a.bias);
   const size_t smooth = plan.input(a.quant_scale);

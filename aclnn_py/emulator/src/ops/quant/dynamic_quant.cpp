@@ -54,7 +54,7 @@ Status plan_dynamic_quant(const DynamicQuantArguments &a, bool with_groups,
                           uint64_t *workspace_size, aclOpExecutor **executor) {
   Check check = check_dynamic_quant(a);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   const size_t input = plan.input(a.x), smooth = plan.input(a.smooth),
                groups = with_groups ? plan.input(a.groups) : plan.input_if(a.groups);
   const size_t y = plan.output(a.y), scale = plan.output(a.scale),

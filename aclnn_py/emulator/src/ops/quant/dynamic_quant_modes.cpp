@@ -110,7 +110,7 @@ float scaled(float value, const RowScale &by, bool symmetric) {
 Status plan_modes(const ModeArguments &a, uint64_t *workspace_size, aclOpExecutor **executor) {
   Span span = Span::kRow;
   if (const Status s = check_modes(a, &span)) return s;
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   const size_t input = plan.input(a.x), smooth = plan.input(a.smooth);
   const size_t groups = plan.input(a.groups), y = plan.output(a.y), scale = plan.output(a.scale);
   const size_t offset = plan.output(a.offset);

@@ -40,7 +40,7 @@ Check check_fake_quant(const FakeQuantArguments &a) {
 Status plan_fake_quant(const FakeQuantArguments &a, const Check &check, uint64_t *workspace_size,
                        aclOpExecutor **executor) {
   if (!check.ok()) return check.status();
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   const size_t input = plan.input(a.self), scale = plan.input(a.scale), zero = plan.input(a.zero);
   const size_t output = plan.output(a.out), inside = plan.output(a.mask);
   const int axis = a.axis;

@@ -30,7 +30,7 @@ EMU_OPERATOR(GroupQuant, (const aclTensor *x, const aclTensor *scale, const aclT
   check.that(groups > 0, "scale has no rows; it needs at least one");
   check_packing(check, "y", y, layout_of(*x), "x");
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t input = plan.input(x), factors = plan.input(scale), list = plan.input(groupIndex);
   const size_t offset = plan.input(offsetOptional), output = plan.output(y);
   return plan.finish(

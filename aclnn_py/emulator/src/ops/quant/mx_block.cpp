@@ -104,7 +104,7 @@ EMU_OPERATOR(DynamicBlockMxQuant,
   const aclTensor *const scales[] = {scale1Out, scale2Out};
   check_squares(check, values, yOut, "yOut", scales, kScale);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t input = plan.input(x), y = plan.output(yOut);
   const size_t scale1 = plan.output(scale1Out), scale2 = plan.output(scale2Out);
   const Matrices shape(values);
@@ -169,7 +169,7 @@ EMU_OPERATOR(MxToBlockMxQuant, (const aclTensor *x, const aclTensor *mxscale, in
   check.shape("mxscale", mxscale, mx_scale_layout(values, values.rank - 1, kMxBlock));
   check_squares(check, values, y, "y", scales, kScale);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t input = plan.input(x), given = plan.input(mxscale), output = plan.output(y);
   const size_t by_row = plan.output(scale1), by_column = plan.output(scale2);
   const Matrices shape(values);

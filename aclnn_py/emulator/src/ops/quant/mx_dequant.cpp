@@ -23,7 +23,7 @@ EMU_OPERATOR(AntiMxQuant, (const aclTensor *x, const aclTensor *mxscale, int64_t
   check_float4(check, "x", x);
   check.shape("y", y, values).shape("mxscale", mxscale, mx_scale_layout(values, dim, kMxBlock));
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t input = plan.input(x), scale = plan.input(mxscale), output = plan.output(y);
   const MxPlan shape = mx_plan(values, dim, kMxBlock);
   return plan.finish(

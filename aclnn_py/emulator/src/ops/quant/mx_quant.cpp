@@ -48,7 +48,7 @@ Status plan_mx_quant(const MxQuantArguments &a, uint64_t *workspace_size,
   check_mx_results(check, values, axis, a.block, "yOut", a.y, "mxscaleOut", a.scale);
   if (!check.ok()) return check.status();
   format.low_bound = limited(static_cast<float>(a.low_bound), 0x1.fffffep127f);
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   const size_t input = plan.input(a.x), y = plan.output(a.y), scale = plan.output(a.scale);
   const MxPlan shape = mx_plan(values, axis, a.block);
   return plan.finish(

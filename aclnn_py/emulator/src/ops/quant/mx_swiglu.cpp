@@ -99,7 +99,7 @@ EMU_OPERATOR(SwigluMxQuant,
   const Layout values = check_halved(check, *x, halved);
   check_mx_results(check, values, along, kMxBlock, "yOut", yOut, "mxscaleOut", mxscaleOut);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t input = plan.input(x), groups = plan.input(groupIndexOptional);
   const size_t y = plan.output(yOut), scale = plan.output(mxscaleOut);
   const MxPlan shape = mx_plan(values, along, kMxBlock);
@@ -170,7 +170,7 @@ EMU_OPERATOR(SwigluMxQuantWithDualAxis,
     across.shape[0] = values.shape[0] / (2 * kMxBlock) + groupIndexOptional->numel();
   check.shape("mxscale2Out", mxscale2Out, across);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t input = plan.input(x), groups = plan.input(groupIndexOptional);
   const size_t y1 = plan.output(y1Out), scale1 = plan.output(mxscale1Out);
   const size_t y2 = plan.output(y2Out), scale2 = plan.output(mxscale2Out);
@@ -230,7 +230,7 @@ EMU_OPERATOR(SituMxQuant, (const aclTensor *x, float beta, float linearBeta, boo
              shape_text(layout_of(*x)).c_str());
   check_mx_results(check, values, last, kMxBlock, "yOut", yOut, "yScaleOut", yScaleOut);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t input = plan.input(x), y = plan.output(yOut), scale = plan.output(yScaleOut);
   const MxPlan shape = mx_plan(values, last, kMxBlock);
   return plan.finish(

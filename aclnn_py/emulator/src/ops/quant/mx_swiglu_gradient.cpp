@@ -100,7 +100,7 @@ EMU_OPERATOR(SwigluBackwardMxQuantWithDualAxis,
   const MxFormat format = check_gradient_format(check, a, &halves);
   if (check.ok()) check_gradient_results(check, a);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(kOp);
+  PlanBuilder plan(kOp, KernelTime::linear);
   const size_t input = plan.input(x), incoming = plan.input(yGrad),
                groups = plan.input(groupIndexOptional), y1 = plan.output(y1Out),
                scale1 = plan.output(mxscale1Out), y2 = plan.output(y2Out),

@@ -34,7 +34,7 @@ Status plan_dual(const DualArguments &a, uint64_t *workspace_size, aclOpExecutor
     shape[i] = mx_plan(values, axis, kMxBlock);
   }
   if (!check.ok()) return check.status();
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   const size_t input = plan.input(a.x);
   const size_t y1 = plan.output(a.y[0]), scale1 = plan.output(a.scale[0]);
   const size_t y2 = plan.output(a.y[1]), scale2 = plan.output(a.scale[1]);
@@ -90,7 +90,7 @@ Status plan_grouped(const GroupedArguments &a, uint64_t *workspace_size, aclOpEx
   check.shape("mxscale", a.scale, group_scale_layout(values, *a.groups));
   check.that(layout_of(*a.scale).is_dense(), "mxscale has gaps; it must be contiguous");
   if (!check.ok()) return check.status();
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   const size_t input = plan.input(a.x), groups = plan.input(a.groups);
   const size_t y = plan.output(a.y), scale = plan.output(a.scale);
   const char *op = a.op;
@@ -208,7 +208,7 @@ EMU_OPERATOR(GroupedDynamicMxQuantWithDualAxis,
   check.shape("y2Out", y2Out, values);
   check.shape("y2ScaleOut", y2ScaleOut, group_scale_layout(values, *groupIndex));
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t input = plan.input(x), groups = plan.input(groupIndex);
   const size_t y1 = plan.output(y1Out), scale1 = plan.output(y1ScaleOut);
   const size_t y2 = plan.output(y2Out), scale2 = plan.output(y2ScaleOut);

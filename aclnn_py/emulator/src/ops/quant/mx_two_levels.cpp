@@ -49,7 +49,7 @@ EMU_OPERATOR(DynamicDualLevelMxQuant,
   wide.shape[last] = blocks;
   check.shape("level0ScaleOut", level0ScaleOut, wide);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t input = plan.input(x), smooth = plan.input(smoothScaleOptional);
   const size_t y = plan.output(yOut), level0 = plan.output(level0ScaleOut);
   const size_t level1 = plan.output(level1ScaleOut);

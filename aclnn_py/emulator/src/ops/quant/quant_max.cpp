@@ -58,7 +58,7 @@ Status check_quant_max(const QuantMaxArguments &a, bool grouped) {
 Status plan_quant_max(const QuantMaxArguments &a, bool grouped, uint64_t *workspace_size,
                       aclOpExecutor **executor) {
   if (const Status s = check_quant_max(a, grouped)) return s;
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   const size_t input = plan.input(a.x), scale = plan.input(a.scale), list = plan.input_if(a.groups);
   const size_t output = plan.output(a.y), largest = plan.output(a.most);
   const int64_t rows = grouped ? a.x->shape[0] : 1, total = a.x->numel();

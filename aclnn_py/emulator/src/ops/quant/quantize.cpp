@@ -50,7 +50,7 @@ EMU_OPERATOR(Quantize,
   check.shape("zeroPointsOptional", zeroPointsOptional, layout_of(*scales));
   check.shape("out", out, values);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t input = plan.input(x), factors = plan.input(scales);
   const size_t zeros = plan.input(zeroPointsOptional), output = plan.output(out);
   return plan.finish(

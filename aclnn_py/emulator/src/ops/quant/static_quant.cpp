@@ -99,7 +99,7 @@ Status plan_ascend_quant(const AscendQuantArguments &a, uint64_t *workspace_size
   if (check.ok() && a.offset) check.shape("offsetOptional", a.offset, layout_of(*a.scale));
   check_packing(check, "y", a.y, values, "x");
   if (!check.ok()) return check.status();
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   const size_t input = plan.input(a.x), scale = plan.input(a.scale), offset = plan.input(a.offset);
   const size_t output = plan.output(a.y);
   const bool square = a.square;
@@ -180,7 +180,7 @@ EMU_OPERATOR(AscendAntiQuant,
   if (check.ok() && offsetOptional)
     check.shape("offsetOptional", offsetOptional, layout_of(*scale));
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t input = plan.input(x), factors = plan.input(scale),
                shifts = plan.input(offsetOptional);
   const size_t output = plan.output(y);

@@ -81,7 +81,7 @@ Status plan_swiglu_quant(const SwiGluQuantArguments &a, uint64_t *workspace_size
   bool dynamic = true;
   const Check check = check_swiglu_quant(a, &dynamic);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   const size_t input = plan.input(a.x), smooth = plan.input(a.smooth);
   const size_t offsets = dynamic ? plan.unused(a.offsets) : plan.input(a.offsets);
   const size_t groups = plan.input(a.groups), y = plan.output(a.y);

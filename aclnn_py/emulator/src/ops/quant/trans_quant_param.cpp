@@ -65,7 +65,7 @@ Status plan_packing(const char *op, const aclTensor *scale, const aclTensor *off
   if (!check.ok()) return check.status();
   // CANN relabels the caller's own tensor; programs can see it
   out->dtype = ACL_UINT64;
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   plan.rule(WorkspaceRule::kIndividual);
   const size_t from = plan.input(scale), shift = plan.input(offset), to = plan.output(out);
   return plan.finish(

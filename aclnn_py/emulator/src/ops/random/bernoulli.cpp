@@ -47,7 +47,7 @@ Status plan_bernoulli(const BernoulliCall &call, const aclScalar *prob, uint64_t
   const double bound = prob->to_double();
   check.that(bound >= 0 && bound <= 1, "prob is %g; it must be from 0 to 1", bound);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(call.op);
+  PlanBuilder plan(call.op, KernelTime::linear);
   plan.not_repeatable();
   if (call.self != call.out) plan.unused(call.self);
   const size_t to = plan.output(call.out);
@@ -76,7 +76,7 @@ Status plan_bernoulli_each(const BernoulliCall &call, const aclTensor *prob,
       check_bernoulli(call.op, call.self, call.out, static_cast<int64_t>(call.place.offset));
   check.dtype("prob", prob).plain_format("prob", prob).rank("prob", prob, 0, 8);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(call.op);
+  PlanBuilder plan(call.op, KernelTime::linear);
   plan.not_repeatable();
   const bool in_place = call.self == call.out;
   const size_t first = in_place ? plan.output(call.out) : plan.unused(call.self);

@@ -205,7 +205,7 @@ EMU_OPERATOR(SimThreadExponential,
              static_cast<long long>(count), static_cast<long long>(total));
   check_offset(check, offset);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   plan.not_repeatable();
   const size_t target = plan.in_place(selfRef);
   const Place place{static_cast<uint64_t>(seed), static_cast<uint64_t>(offset)};

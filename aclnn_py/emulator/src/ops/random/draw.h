@@ -73,7 +73,7 @@ Status plan_filled(Check &check, aclTensor *target, const RandomPlace &start, co
                    const aclTensor *offset, F fill, uint64_t *workspace_size,
                    aclOpExecutor **executor) {
   if (!check.ok()) return check.status();
-  PlanBuilder plan(check.op());
+  PlanBuilder plan(check.op(), KernelTime::linear);
   // CANN makes no executor with a random step repeatable.
   plan.not_repeatable();
   const size_t to = plan.output(target), seeds = plan.input(seed), offsets = plan.input(offset);

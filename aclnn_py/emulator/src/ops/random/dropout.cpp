@@ -160,7 +160,7 @@ void check_elements(Check &check, const ApplyCall &a, const char *mask_name, int
 Status plan_apply(const ApplyCall &a, Check &check, uint64_t *workspace_size,
                   aclOpExecutor **executor) {
   if (!check.ok()) return check.status();
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   const bool plainly = a.how == Masking::kCopy || a.how == Masking::kZero;
   const size_t from = plan.input(a.input);
   const size_t masks = plainly ? plan.unused(a.mask) : plan.input(a.mask);
@@ -203,7 +203,7 @@ float scale_of(double prob) { return prob == 1 ? 0.0f : static_cast<float>(1 / (
 Status plan_dropout(const ApplyCall &a, double prob, const RandomPlace &place, Check &check,
                     uint64_t *workspace_size, aclOpExecutor **executor) {
   if (!check.ok()) return check.status();
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   plan.not_repeatable();
   const bool draws = a.how == Masking::kSelect;
   const size_t from = plan.input(a.input);
@@ -363,7 +363,7 @@ EMU_OPERATOR(MaskedScale,
   if (!check.ok()) return check.status();
   check.shape("out", out, layout_of(*self)).shape("mask", mask, layout_of(*self));
   if (!check.ok()) return check.status();
-  PlanBuilder plan(check.op());
+  PlanBuilder plan(check.op(), KernelTime::linear);
   const size_t from = plan.input(self), masks = plan.input(mask), to = plan.output(out);
   return plan.finish(
       [=](PlanContext &c) {

@@ -111,7 +111,7 @@ void fill_normal_of(const View &out, const View *means, const View *deviations, 
 Status plan_normal_of(Check &check, const NormalCall &a, uint64_t *workspace_size,
                       aclOpExecutor **executor) {
   if (!check.ok()) return check.status();
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   plan.not_repeatable();
   const bool has_mean = a.mean_of != nullptr, has_deviation = a.deviation_of != nullptr;
   const size_t means = plan.input_if(a.mean_of), deviations = plan.input_if(a.deviation_of);

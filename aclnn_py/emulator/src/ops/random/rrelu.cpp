@@ -89,7 +89,7 @@ void bend(const View &x, const View &out, float slope) {
 Status plan_rrelu(const RReluArguments &a, uint64_t *workspace_size, aclOpExecutor **executor) {
   const Check check = check_rrelu(a);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   // CANN makes no executor with a random step repeatable.
   if (a.training) plan.not_repeatable();
   const size_t from = a.out == nullptr ? plan.in_place(a.self) : plan.input(a.self);

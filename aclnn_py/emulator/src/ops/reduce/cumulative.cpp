@@ -56,7 +56,7 @@ Status plan_scan(Check &check, const Scan &scan, const aclTensor *self, AxisSet 
                  const aclTensor *out, uint64_t *workspace_size, aclOpExecutor **executor) {
   if (check.ok()) check.shape("out", out, layout_of(*self));
   if (!check.ok()) return check.status();
-  PlanBuilder plan(check.op());
+  PlanBuilder plan(check.op(), KernelTime::linear);
   const bool in_place = self == out;
   const size_t source = in_place ? plan.in_place(out) : plan.input(self),
                target = in_place ? source : plan.output(out);
@@ -122,7 +122,7 @@ Status plan_extremes(const char *op, const aclTensor *self, int64_t dim, bool la
   const AxisSet axis = axis_of(check, "dim", dim, static_cast<int>(self->rank()));
   check.shape("valuesOut", values, layout_of(*self)).shape("indicesOut", indices, layout_of(*self));
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t source = plan.input(self), found = plan.output(values), place = plan.output(indices);
   return plan.finish(
       [=](PlanContext &context) {

@@ -77,7 +77,7 @@ EMU_OPERATOR(Equal, (const aclTensor *self, const aclTensor *other, aclTensor *o
   check.rank("self", self, 0, 8).rank("other", other, 0, 8);
   check.shape("out", out, emu::dense_layout(&one, 1));
   if (!check.ok()) return check.status();
-  emu::PlanBuilder plan(op);
+  emu::PlanBuilder plan(op, emu::KernelTime::linear);
   const size_t left = plan.input(self), right = plan.input(other), to = plan.output(out);
   return plan.finish(
       [=](emu::PlanContext &c) {
@@ -104,7 +104,7 @@ EMU_OPERATOR(PrecisionCompare,
   check.rank("golden", golden, 0, 8).rank("realdata", realdata, 0, 8);
   check.shape("realdata", realdata, emu::layout_of(*golden)).shape("out", out, emu::Layout());
   if (!check.ok()) return check.status();
-  emu::PlanBuilder plan(check.op());
+  emu::PlanBuilder plan(check.op(), emu::KernelTime::linear);
   const size_t left = plan.input(golden), right = plan.input(realdata), to = plan.output(out);
   return plan.finish(
       [=](emu::PlanContext &c) {

@@ -43,7 +43,7 @@ Status plan_both(Check &check, const aclTensor *self, AxisSet axes, bool keep, a
   check.that(known, "self has dtype %s, which is not supported", dtype_name(self->dtype));
   if (!check.ok()) return check.status();
   first.axes = second.axes = axes;
-  PlanBuilder plan(check.op());
+  PlanBuilder plan(check.op(), KernelTime::linear);
   const size_t source = plan.input(self), least = plan.output(low), most = plan.output(high);
   return plan.finish(
       [first, second, source, least, most](PlanContext &context) {

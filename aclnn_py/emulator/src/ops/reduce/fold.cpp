@@ -231,7 +231,7 @@ Status plan_reduce(const ReduceCall &call, uint64_t *workspace_size, aclOpExecut
   if (!check.ok()) return check.status();
   task.axes = call.axes;
   set_parameter(&task, call.parameter);
-  PlanBuilder plan(call.row.op);
+  PlanBuilder plan(call.row.op, KernelTime::linear);
   const size_t source = plan.input(call.self), target = plan.output(call.out);
   return plan.finish(
       [task, source, target](PlanContext &context) {

@@ -80,7 +80,7 @@ Status plan_sums(Check &check, const aclTensor *given, const aclTensor *list, in
   const int64_t shape[] = {groups, width};
   check.shape("out", out, dense_layout(shape, 2));
   if (!check.ok()) return check.status();
-  PlanBuilder plan(check.op());
+  PlanBuilder plan(check.op(), KernelTime::linear);
   const char *op = check.op();
   const size_t rows = plan.input(given), ends = plan.input(list), target = plan.output(out);
   return plan.finish(

@@ -77,7 +77,7 @@ Status reduce_list(const ReduceRow &row, const aclTensorList *tensors, aclTensor
     else check.castable(dtype, "out", out->dtype);
   }
   if (!check.ok()) return check.status();
-  PlanBuilder plan(row.op);
+  PlanBuilder plan(row.op, KernelTime::linear);
   const size_t first = plan.input_list(tensors), count = tensors->members.size(),
                target = plan.output(out);
   return plan.finish(

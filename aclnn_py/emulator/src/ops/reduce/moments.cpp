@@ -49,7 +49,7 @@ Status plan_rows(Check &check, const aclTensor *self, AxisSet axes, bool keep,
   if (second != nullptr)
     check.castable(dtype, second_name, second->dtype).shape(second_name, second, shape);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(check.op());
+  PlanBuilder plan(check.op(), KernelTime::linear);
   const size_t source = plan.input(self), one = plan.output(first), two = plan.output_if(second);
   return plan.finish(
       [=](PlanContext &context) {

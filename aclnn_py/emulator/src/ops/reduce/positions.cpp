@@ -87,7 +87,7 @@ Status plan_extreme(Check &check, const aclTensor *self, int64_t dim, bool keep,
   check.that(reduced_count(in, axes) > 0 || shape.count() == 0,
              "self of shape %s has no element along dim", shape_text(in).c_str());
   if (!check.ok()) return check.status();
-  PlanBuilder plan(check.op());
+  PlanBuilder plan(check.op(), KernelTime::linear);
   const size_t source = plan.input(self), found = plan.output_if(values),
                place = plan.output(indices);
   return plan.finish(

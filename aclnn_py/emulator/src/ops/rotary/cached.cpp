@@ -136,7 +136,7 @@ Status plan_cached(const CachedCall &a, uint64_t *workspace_size, aclOpExecutor 
   const char *op = a.op;
   const int64_t head_size = a.head_size;
   const bool neox = a.neox;
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t where = plan.input(a.positions), query = plan.input(a.query_in),
                key = plan.input(a.key_in);
   const size_t table = plan.input(a.cache), query_to = plan.output(a.query_out),

@@ -265,7 +265,7 @@ EMU_OPERATOR(DequantRopeQuantKvcache,
   Sizes sizes{};
   if (check.ok()) check_shapes(check, a, &sizes);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(kOp);
+  PlanBuilder plan(kOp, KernelTime::linear);
   Indices at{};
   at.x = plan.input(x);
   at.cos = plan.input(cos);

@@ -292,7 +292,7 @@ Status plan_kv(const KvCall &a, uint64_t *workspace_size, aclOpExecutor **execut
   }
   if (!check.ok()) return check.status();
   s.slots = a.k_cache->shape[0] * s.places;
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   Indices at{};
   at.kv = plan.input(a.kv);
   at.gamma = plan.input(a.gamma);

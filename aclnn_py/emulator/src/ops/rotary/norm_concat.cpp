@@ -310,7 +310,7 @@ EMU_OPERATOR(NormRopeConcat,
   }
   if (check.ok()) check_tables_of(check, a);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   JoinKernel k{};
   for (int n = 0; n < 3; ++n) {
     const JoinStream &s = a.streams[n];

@@ -274,7 +274,7 @@ Status run_concat_gradient(PlanContext &c, const ConcatGradient &a) {
 }
 
 Status plan_concat_gradient(ConcatGradient &a, uint64_t *workspace_size, aclOpExecutor **executor) {
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   for (auto &j : a.joined) j.at = plan.input(j.given);
   SourceGradient *const query = a.joined[0].sources, *const key = a.joined[1].sources,
                         *const value = a.joined[2].sources;

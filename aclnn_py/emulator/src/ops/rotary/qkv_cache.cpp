@@ -218,7 +218,7 @@ EMU_OPERATOR(QkvRmsNormRopeCache,
   if (check.ok()) check_attributes(check, a);
   if (check.ok()) check_shapes(check, a);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   Indices at{};
   at.qkv = plan.input(qkv);
   at.gamma[0] = plan.input(qGamma);

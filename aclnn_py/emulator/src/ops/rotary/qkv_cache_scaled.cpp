@@ -285,7 +285,7 @@ EMU_OPERATOR(QkvRmsNormRopeCacheWithKScale,
   if (check.ok()) check_shapes(check, a, &job.sizes);
   if (!check.ok()) return check.status();
   job.epsilon = static_cast<double>(epsilon);
-  PlanBuilder plan(kOp);
+  PlanBuilder plan(kOp, KernelTime::linear);
   job.qkv = plan.input(qkv);
   job.gamma[0] = plan.input(qGamma), job.gamma[1] = plan.input(kGamma);
   job.table = plan.input(cosSin), job.slots = plan.input(slotMapping);

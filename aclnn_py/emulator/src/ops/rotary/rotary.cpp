@@ -36,7 +36,7 @@ Status plan_apply(const ApplyCall &a, uint64_t *workspace_size, aclOpExecutor **
   check_tables(check, "queryRef", a.query, a.cos, a.sin, a.mode);
   check_tables(check, "keyRef", a.key, a.cos, a.sin, a.mode);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   const size_t q = plan.output(a.query), k = plan.output(a.key), c1 = plan.input(a.cos),
                s1 = plan.input(a.sin);
   const int64_t mode = a.mode;
@@ -65,7 +65,7 @@ EMU_OPERATOR(RotaryPositionEmbedding, (const aclTensor *x, const aclTensor *cos,
   if (check.ok())
     check.same_dtype("out", out->dtype, "x", x->dtype).shape("out", out, layout_of(*x));
   if (!check.ok()) return check.status();
-  PlanBuilder plan("aclnnRotaryPositionEmbedding");
+  PlanBuilder plan("aclnnRotaryPositionEmbedding", KernelTime::linear);
   const size_t from = plan.input(x), c1 = plan.input(cos), s1 = plan.input(sin),
                to = plan.output(out);
   return plan.finish(

@@ -107,7 +107,7 @@ EMU_OPERATOR(RotaryPositionEmbeddingGrad,
     check.shape("dcosOut", dcosOut, layout_of(*cos)).shape("dsinOut", dsinOut, layout_of(*cos));
   }
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t from = plan.input(dy), c1 = plan.input(cos), s1 = plan.input(sin),
                x = plan.input(xOptional), to = plan.output(dxOut);
   const auto table = [&](const aclTensor *tensor) {
@@ -176,7 +176,7 @@ EMU_OPERATOR(InplacePartialRotaryMulGrad,
              shape_text(table).c_str(), shape_text(part).c_str());
   check.shape("sin", sin, table);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t dy = plan.in_place(dyRef), c1 = plan.input(cos), s1 = plan.input(sin);
   return plan.finish(
       [=](PlanContext &c) {

@@ -66,7 +66,7 @@ EMU_OPERATOR(RotaryPositionEmbeddingV2,
     check.shape("rotate", rotate, dense_layout(square, 2));
   }
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t from = plan.input(x), c1 = plan.input(cos), s1 = plan.input(sin);
   const size_t matrix = plan.input(rotate), to = plan.output(out);
   return plan.finish(
@@ -131,7 +131,7 @@ EMU_OPERATOR(InplacePartialRotaryMul,
              shape_text(table).c_str());
   check.shape("sin", sin, table);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t x = plan.in_place(xRef), c1 = plan.input(cos), s1 = plan.input(sin);
   return plan.finish(
       [=](PlanContext &c) {
@@ -167,7 +167,7 @@ EMU_OPERATOR(InterleaveRope,
   if (check.ok())
     check.same_dtype("out", out->dtype, "x", x->dtype).shape("out", out, layout_of(*x));
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t from = plan.input(x), c1 = plan.input(cos), s1 = plan.input(sin),
                to = plan.output(out);
   return plan.finish(

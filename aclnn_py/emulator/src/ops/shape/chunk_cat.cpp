@@ -109,7 +109,7 @@ EMU_OPERATOR(ChunkCat,
   shape.push(check.size("tensors", total), 0);
   check.shape("out", out, shape);
   if (!check.ok()) return check.status();
-  PlanBuilder plan("aclnnChunkCat");
+  PlanBuilder plan("aclnnChunkCat", KernelTime::linear);
   const size_t from = plan.input_list(tensors), to = plan.output(out);
   return plan.finish(
       [=,

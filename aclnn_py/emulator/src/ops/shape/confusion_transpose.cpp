@@ -79,7 +79,7 @@ EMU_OPERATOR(ConfusionTranspose, (const aclTensor *x, const aclIntArray *perm,
                                          transpose_first, *out)) {
     return status;
   }
-  PlanBuilder plan("aclnnConfusionTranspose");
+  PlanBuilder plan("aclnnConfusionTranspose", KernelTime::linear);
   const size_t from = plan.input(x), to = plan.output(out);
   return plan.finish(
       [=, order = std::make_shared<const std::vector<int64_t>>(perm->values),

@@ -112,7 +112,7 @@ EMU_OPERATOR(ConstantPadNd, (const aclTensor *self, const aclIntArray *pad, cons
   }
   check.shape("out", out, padded);
   if (!check.ok()) return check.status();
-  PlanBuilder plan("aclnnConstantPadNd");
+  PlanBuilder plan("aclnnConstantPadNd", KernelTime::linear);
   const size_t from = plan.input(self), to = plan.output(out);
   const aclScalar filling = *value;
   return plan.finish(
@@ -155,7 +155,7 @@ EMU_OPERATOR(Repeat, (const aclTensor *self, const aclIntArray *repeats, aclTens
   }
   check.shape("out", out, tiled);
   if (!check.ok()) return check.status();
-  PlanBuilder plan("aclnnRepeat");
+  PlanBuilder plan("aclnnRepeat", KernelTime::linear);
   const size_t from = plan.input(self), to = plan.output(out);
   return plan.finish(
       [=](PlanContext &c) {
@@ -243,7 +243,7 @@ Status plan_interleave(const char *op, const aclTensor *self, int64_t repeats, b
              static_cast<long long>(output_size), static_cast<long long>(result.shape[axis]));
   check.shape("out", out, result);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t from = plan.input(self), to = plan.output(out);
   return plan.finish(
       [=](PlanContext &c) {

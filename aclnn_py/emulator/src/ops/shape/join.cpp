@@ -36,7 +36,7 @@ bool nothing(const aclTensor &tensor) { return tensor.rank() == 1 && tensor.shap
 
 Status plan_split(const char *op, const aclTensor *self, int axis, const aclTensorList *out,
                   uint64_t *workspace_size, aclOpExecutor **executor) {
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t from = plan.input(self), to = plan.output_list(out);
   const size_t count = out->members.size();
   return plan.finish(
@@ -120,7 +120,7 @@ EMU_OPERATOR(Cat, (const aclTensorList *tensors, int64_t dim, aclTensor *out)) {
   }
   check.shape_or_one_element("out", out, joined);
   if (!check.ok()) return check.status();
-  PlanBuilder plan("aclnnCat");
+  PlanBuilder plan("aclnnCat", KernelTime::linear);
   const size_t from = plan.input_list(tensors), to = plan.output(out),
                count = tensors->members.size();
   return plan.finish(
@@ -174,7 +174,7 @@ EMU_OPERATOR(Stack, (const aclTensorList *tensors, int64_t dim, aclTensor *out))
   }
   check.shape_or_one_element("out", out, stacked);
   if (!check.ok()) return check.status();
-  PlanBuilder plan("aclnnStack");
+  PlanBuilder plan("aclnnStack", KernelTime::linear);
   const size_t from = plan.input_list(tensors), to = plan.output(out),
                count = tensors->members.size();
   return plan.finish(

@@ -31,7 +31,7 @@ Check &dimension(Check &check, const char *parameter, int64_t dim, const char *t
 template <class F>
 Status plan_movement(const char *op, const aclTensor *self, const aclTensor *out, F source,
                      uint64_t *workspace_size, aclOpExecutor **executor) {
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t from = plan.input(self), to = plan.output(out);
   return plan.finish(
       [=](PlanContext &c) {

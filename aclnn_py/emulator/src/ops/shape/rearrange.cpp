@@ -119,7 +119,7 @@ EMU_OPERATOR(Roll, (const aclTensor *x, const aclIntArray *shifts, const aclIntA
     const int64_t extent = amounts.shape[d] > 0 ? amounts.shape[d] : 1;
     amounts.stride[d] = (amounts.stride[d] % extent + extent) % extent;
   }
-  PlanBuilder plan("aclnnRoll");
+  PlanBuilder plan("aclnnRoll", KernelTime::linear);
   const size_t from = plan.input(x), to = plan.output(out);
   return plan.finish(
       [=](PlanContext &c) {
@@ -166,7 +166,7 @@ EMU_OPERATOR(Flatten, (const aclTensor *self, int64_t axis, aclTensor *out)) {
   matrix.push(cols, 1);
   check.shape("out", out, matrix);
   if (!check.ok()) return check.status();
-  PlanBuilder plan("aclnnFlatten");
+  PlanBuilder plan("aclnnFlatten", KernelTime::linear);
   const size_t from = plan.input(self), to = plan.output(out);
   return plan.finish(
       [=](PlanContext &c) {
@@ -192,7 +192,7 @@ EMU_OPERATOR(ChannelShuffle, (const aclTensor *self, int64_t groups, aclTensor *
              static_cast<long long>(groups), static_cast<long long>(self->shape[1]));
   check.shape("out", out, layout_of(*self));
   if (!check.ok()) return check.status();
-  PlanBuilder plan("aclnnChannelShuffle");
+  PlanBuilder plan("aclnnChannelShuffle", KernelTime::linear);
   const size_t from = plan.input(self), to = plan.output(out);
   return plan.finish(
       [=](PlanContext &c) {

@@ -246,7 +246,7 @@ EMU_OPERATOR(StridedSliceAssignV2, (aclTensor *varRef, const aclTensor *inputVal
   for (int d = 0; check.ok() && d < cuts.rank; ++d) shape.shape[d] = cuts.cut[d].length;
   check.shape("inputValue", inputValue, shape);
   if (!check.ok()) return check.status();
-  PlanBuilder plan("aclnnStridedSliceAssignV2");
+  PlanBuilder plan("aclnnStridedSliceAssignV2", KernelTime::linear);
   const size_t to = plan.in_place(varRef), from = plan.input(inputValue);
   return plan.finish(
       [=](PlanContext &c) {

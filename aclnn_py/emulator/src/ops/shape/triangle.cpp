@@ -25,7 +25,7 @@ Status plan_triangle(const char *op, const char *self_name, const aclTensor *sel
       .shape(out_name, out, layout_of(*self));
   if (!lower) check.plain_format(self_name, self).same_format(out_name, out, self_name, self);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const bool in_place = self == out;
   const size_t from = in_place ? plan.in_place(out) : plan.input(self),
                to = in_place ? from : plan.output(out);
@@ -97,7 +97,7 @@ Status plan_diagonal(const char *op, const aclTensor *self, int64_t diagonal, bo
   if (flat) check.shape("out", out, shape);
   else check.shape_or_one_element("out", out, shape);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t from = plan.input(self), to = plan.output(out);
   return plan.finish(
       [=](PlanContext &c) {
