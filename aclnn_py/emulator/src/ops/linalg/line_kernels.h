@@ -19,8 +19,8 @@ struct LineKernels {
   void (*add)(const double *lines, int64_t stride, int64_t count, const double *factors,
               int64_t length, double *y);
   // Rotations of rows of `width` numbers that lie `step` apart. In step j sweep s turns rows
-  // j + 3 - s and j + 4 - s: x, y become c x + s y, c y - s x. The cosines and sines of a step lie
-  // sweep after sweep.
+  // j + 3 - s and j + 4 - s: x, y become c x + s y, c y - s x, where c is not negative. Of each
+  // rotation of a step there are s / (1 + c) and s, sweep after sweep.
   void (*turn)(double *rows, int64_t step, const double *turns, int64_t steps);
   int64_t width;
 };

@@ -90,13 +90,15 @@ inline void store_row(double *to, const Row &row) {
   store(to, row.left);
   store(to + kLanes, row.right);
 }
+// As three shears, which take fewer instructions than four products.
 inline void rotate(Row &x, Row &y, const double *by) {
-  const Vector c = by[0] - Vector{}, s = by[1] - Vector{};
-  const Row old = x;
-  x.left = c * old.left + s * y.left;
-  x.right = c * old.right + s * y.right;
-  y.left = c * y.left - s * old.left;
-  y.right = c * y.right - s * old.right;
+  const Vector t = by[0] - Vector{}, s = by[1] - Vector{};
+  x.left += t * y.left;
+  x.right += t * y.right;
+  y.left -= s * x.left;
+  y.right -= s * x.right;
+  x.left += t * y.left;
+  x.right += t * y.right;
 }
 
 // Five rows stay in registers: each step takes one in and gives one back.

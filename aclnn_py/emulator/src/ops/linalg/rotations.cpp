@@ -29,14 +29,14 @@ struct Turn {
   double cosine, sine;
 };
 
-// Turns (f, g) into (size, 0).
+// Turns (f, g) into (size, 0) by less than a right angle: the size has the sign of f.
 Turn turn_of(double f, double g, double *size) {
   if (g == 0) {
     *size = f;
     return {1, 0};
   }
   double r = f * f + g * g;
-  r = r > 1e-280 && r < 1e280 ? std::sqrt(r) : std::hypot(f, g);
+  r = std::copysign(r > 1e-280 && r < 1e280 ? std::sqrt(r) : std::hypot(f, g), f);
   *size = r;
   return {f / r, g / r};
 }
@@ -151,14 +151,13 @@ class Rotations {
       }
       Wave wave{sweeps_[i].upward, first, last - first + kBefore, {}};
       wave.turns.resize(static_cast<size_t>(2 * kSweepsAtOnce * wave.steps));
-      for (size_t k = 0; k < wave.turns.size(); k += 2) wave.turns[k] = 1;
       for (size_t s = i; s < end; ++s) {
         const Sweep &sweep = sweeps_[s];
         const std::vector<Turn> &turns = of_left != sweep.upward ? sweep.rows : sweep.columns;
         double *to = wave.turns.data() + 2 * (s - i) +
                      2 * kSweepsAtOnce * (static_cast<size_t>(sweep.first - first) + (s - i));
         for (const Turn &turn : turns) {
-          to[0] = turn.cosine;
+          to[0] = turn.sine / (1 + turn.cosine);
           to[1] = turn.sine;
           to += 2 * kSweepsAtOnce;
         }
