@@ -5,6 +5,7 @@
 
 #include <cstddef>
 
+#include "core/large_pages.h"
 #include "core/per_thread.h"
 
 namespace emu {
@@ -58,21 +59,26 @@ class Kept {
   size_t total_ = 0;
 };
 
-size_t whole_pages(size_t bytes) { return (bytes + kLargePage - 1) / kLargePage * kLargePage; }
+size_t grain_of(size_t bytes) { return bytes < kLargePage / 2 ? kWorthKeeping : kLargePage; }
+size_t size_for(size_t bytes) {
+  const size_t grain = grain_of(bytes);
+  return (bytes + grain - 1) / grain * grain;
+}
 
 }  // namespace
 
-void *take_large_pages(size_t bytes) {
-  const size_t size = whole_pages(bytes);
+void *take_work_memory(size_t bytes) {
+  const size_t size = size_for(bytes);
   if (void *const kept = PerThread<Kept>::get().find(size)) return kept;
+  if (grain_of(bytes) < kLargePage) return std::malloc(size);
   void *const at = std::aligned_alloc(kLargePage, size);
   if (at) madvise(at, size, MADV_HUGEPAGE);
   return at;
 }
 
-void give_large_pages(void *at, size_t bytes) {
+void give_work_memory(void *at, size_t bytes) {
   Kept *const kept = PerThread<Kept>::try_get();
-  if (!kept || !kept->keep(at, whole_pages(bytes))) std::free(at);
+  if (!kept || !kept->keep(at, size_for(bytes))) std::free(at);
 }
 
 }  // namespace emu

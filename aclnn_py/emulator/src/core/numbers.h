@@ -5,15 +5,15 @@
 #include <new>
 #include <vector>
 
-#include "core/large_pages.h"
-
 namespace emu {
 
-// Work memory in large pages: a kernel that goes over megabytes would spend much of its time on
-// faults and on translations of addresses. The system clears what it gives, which takes as long as
-// to read it twice; so a thread keeps a few pieces for kernels that want as much again.
-void *take_large_pages(size_t bytes);
-void give_large_pages(void *at, size_t bytes);
+// Work memory of some size. The system clears what it gives, which takes as long as to read it
+// twice; so a thread keeps a few pieces for kernels that want as much again. Megabytes are in large
+// pages: a kernel that goes over them would spend much of its time on faults and on translations of
+// addresses.
+constexpr size_t kWorthKeeping = size_t{64} << 10;
+void *take_work_memory(size_t bytes);
+void give_work_memory(void *at, size_t bytes);
 
 template <class T>
 struct PageAllocator {
@@ -25,14 +25,14 @@ struct PageAllocator {
 
   T *allocate(size_t count) {
     const size_t bytes = count * sizeof(T);
-    void *const at = bytes < kLargePage / 2 ? std::malloc(bytes) : take_large_pages(bytes);
+    void *const at = bytes < kWorthKeeping ? std::malloc(bytes) : take_work_memory(bytes);
     if (!at) throw std::bad_alloc();
     return static_cast<T *>(at);
   }
   void deallocate(T *at, size_t count) {
     const size_t bytes = count * sizeof(T);
-    if (bytes < kLargePage / 2) std::free(at);
-    else give_large_pages(at, bytes);
+    if (bytes < kWorthKeeping) std::free(at);
+    else give_work_memory(at, bytes);
   }
 
   bool operator==(const PageAllocator &) const { return true; }

@@ -35,10 +35,16 @@ Turn turn_of(double f, double g, double *size) {
     *size = f;
     return {1, 0};
   }
-  double r = f * f + g * g;
-  r = std::copysign(r > 1e-280 && r < 1e280 ? std::sqrt(r) : std::hypot(f, g), f);
+  const double square = f * f + g * g;
+  if (!(square > 1e-280 && square < 1e280)) {
+    const double r = std::copysign(std::hypot(f, g), f);
+    *size = r;
+    return {f / r, g / r};
+  }
+  // The root and the quotient do not wait for each other: sweeps are chains of such numbers.
+  const double r = std::copysign(std::sqrt(square), f), inverse = r * (1 / square);
   *size = r;
-  return {f / r, g / r};
+  return {f * inverse, g * inverse};
 }
 
 // One pass along part of the matrix. Upward, everything is seen in the mirror: the last row is the

@@ -3,8 +3,10 @@
 // Singular values: a matrix becomes triangular, then bidiagonal, then diagonal. Values come in
 // descending order; the signs of the vectors are not prescribed. A matrix with an infinity or NaN
 // has NaN for all results.
+#include <functional>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "aclnnop/math.h"
 #include "core/statuses.h"
@@ -35,66 +37,88 @@ RotatedLines rotated(Lines<Complex128> *lines) {  // real rotations turn both pa
   return {reinterpret_cast<double *>(lines->at(0)), 2 * lines->length(), 2 * lines->stride()};
 }
 
-// The lines of `from` in another order, with zeros behind them up to
-// `length`; unit lines follow up to `count`.
+// Line k becomes what line order[k] was.
 template <class T>
-Lines<T> ordered(const Lines<T> &from, const std::vector<int64_t> &order, int64_t count,
-                 int64_t length) {
-  Lines<T> result(count, length);
-  const auto known = static_cast<int64_t>(order.size());
-  for (int64_t k = 0; k < known; ++k)
-    std::copy_n(from.at(order[static_cast<size_t>(k)]), from.length(), result.at(k));
-  for (int64_t k = known; k < count; ++k) result.at(k)[k] = T(1);
-  return result;
+void reorder(Lines<T> *lines, std::vector<int64_t> order) {
+  for (int64_t start = 0; start < lines->count(); ++start) {
+    for (int64_t k = start;;) {
+      const int64_t from = std::exchange(order[static_cast<size_t>(k)], k);
+      if (from == start || from == k) break;
+      std::swap_ranges(lines->at(k), lines->at(k) + lines->length(), lines->at(from));
+      k = from;
+    }
+  }
+}
+
+// Values without signs, the largest first, and their vectors.
+template <class T>
+void sort_descending(Singular<T> *of, bool vectors) {
+  std::vector<double> &values = of->values;
+  for (size_t k = 0; k < values.size(); ++k) {
+    if (!std::signbit(values[k])) continue;
+    values[k] = -values[k];
+    if (!vectors) continue;
+    T *line = of->v.at(static_cast<int64_t>(k));
+    for (int64_t i = 0; i < of->v.length(); ++i) line[i] *= -1.0;
+  }
+  std::vector<int64_t> order(values.size());
+  std::iota(order.begin(), order.end(), int64_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) {
+    return values[static_cast<size_t>(i)] > values[static_cast<size_t>(j)];
+  });
+  std::sort(values.begin(), values.end(), std::greater<double>());
+  if (!vectors) return;
+  reorder(&of->u, order);
+  reorder(&of->v, order);
 }
 
 // Of a square matrix, given by its columns.
 template <class T>
-Singular<T> decompose_square(Lines<T> *columns, bool vectors) {
-  const int64_t n = columns->count();
-  Bidiagonal<T> form(columns, vectors);
-  Singular<T> result{std::move(form.diagonal), {}, {}, true};
-  if (vectors) {
-    result.u = orthogonal_columns(form.left, n, n);
-    result.v = orthogonal_columns(form.right, n, n);
+Singular<T> decompose_square(Lines<T> columns, bool vectors) {
+  const int64_t n = columns.count();
+  Singular<T> result;
+  std::vector<double> above;
+  {
+    Bidiagonal<T> form(&columns, vectors);
+    columns = {};
+    result.values = std::move(form.diagonal);
+    above = std::move(form.above);
+    if (vectors) {
+      result.u = orthogonal_columns(form.left, n, n);
+      result.v = orthogonal_columns(form.right, n, n);
+    }
   }
   const RotatedLines none{nullptr, 0, 0};
-  result.converged = diagonalise(&result.values, &form.above, vectors ? rotated(&result.u) : none,
+  result.converged = diagonalise(&result.values, &above, vectors ? rotated(&result.u) : none,
                                  vectors ? rotated(&result.v) : none);
-  for (int64_t k = 0; k < n; ++k) {
-    double &value = result.values[static_cast<size_t>(k)];
-    if (!std::signbit(value)) continue;
-    value = -value;
-    for (int64_t i = 0; vectors && i < n; ++i) result.v.at(k)[i] *= -1.0;
-  }
+  sort_descending(&result, vectors);
+  return result;
+}
+
+// Lines with zeros behind them up to `length`; unit lines follow up to `count`.
+template <class T>
+Lines<T> padded(const Lines<T> &lines, int64_t count, int64_t length) {
+  Lines<T> result(count, length);
+  for (int64_t k = 0; k < lines.count(); ++k)
+    std::copy_n(lines.at(k), lines.length(), result.at(k));
+  for (int64_t k = lines.count(); k < count; ++k) result.at(k)[k] = T(1);
   return result;
 }
 
 // Of a matrix with at least as many rows as columns, given by its columns, whose largest element is
 // about 1.
 template <class T>
-Singular<T> decompose_tall(Lines<T> *columns, const Vectors &wanted) {
-  const int64_t n = columns->count(), length = columns->length();
-  std::vector<Reflections<T>> outer;
-  Lines<T> upper;
-  if (length > n) {
-    outer = triangulate(columns);
-    upper = Lines<T>(n, n);
-    for (int64_t k = 0; k < n; ++k) std::copy_n(columns->at(k), k + 1, upper.at(k));
-    columns = &upper;
-  }
-  Singular<T> found = decompose_square(columns, wanted.any);
-  std::vector<int64_t> order(static_cast<size_t>(n));
-  std::iota(order.begin(), order.end(), int64_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) {
-    return found.values[static_cast<size_t>(i)] > found.values[static_cast<size_t>(j)];
-  });
-  Singular<T> result{{}, {}, {}, found.converged};
-  for (const int64_t k : order) result.values.push_back(found.values[static_cast<size_t>(k)]);
+Singular<T> decompose_tall(Lines<T> columns, const Vectors &wanted) {
+  const int64_t n = columns.count(), length = columns.length();
+  if (length == n) return decompose_square(std::move(columns), wanted.any);
+  std::vector<Reflections<T>> outer = triangulate(&columns);
+  Lines<T> upper(n, n);
+  for (int64_t k = 0; k < n; ++k) std::copy_n(columns.at(k), k + 1, upper.at(k));
+  columns = {};
+  Singular<T> result = decompose_square(std::move(upper), wanted.any);
   if (!wanted.any) return result;
-  result.u = ordered(found.u, order, wanted.full ? length : n, length);
+  result.u = padded(result.u, wanted.full ? length : n, length);
   reflect_all(outer, false, &result.u);
-  result.v = ordered(found.v, order, n, n);
   return result;
 }
 
@@ -152,7 +176,8 @@ Decomposed<T> decompose(DenseMatrix<T> a, const Vectors &wanted) {
       std::transform(a.items.begin() + i * n, a.items.begin() + (i + 1) * n, columns.at(i),
                      [](const T &x) { return conjugate(x); });
   }
-  Singular<T> found = decompose_tall(&columns, wanted);
+  a = {};
+  Singular<T> found = decompose_tall(std::move(columns), wanted);
   if (!tall) std::swap(found.u, found.v);
   Decomposed<T> result{{}, {}, {}, found.converged};
   for (const double value : found.values) result.values.push_back(T(std::ldexp(value, -scale)));
