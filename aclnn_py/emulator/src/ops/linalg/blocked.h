@@ -30,6 +30,29 @@ Part<T> whole(DenseMatrix<T> *a) {
   return {a->items.data(), a->rows, a->columns, a->columns};
 }
 
+// out[k] = sum of conjugates of line k times x
+inline void dots(const Part<double> &lines, const double *x, double *out) {
+  line_kernels().dots(lines.data, lines.stride, lines.rows, x, lines.columns, out);
+}
+inline void dots(const Part<Complex128> &lines, const Complex128 *x, Complex128 *out) {
+  for (int64_t k = 0; k < lines.rows; ++k) {
+    const Complex128 *line = lines.row(k);
+    out[k] = {};
+    for (int64_t i = 0; i < lines.columns; ++i) out[k] += std::conj(line[i]) * x[i];
+  }
+}
+
+// y += sum of the lines, each times its factor
+inline void add_lines(const Part<double> &lines, const double *factors, double *y) {
+  line_kernels().add(lines.data, lines.stride, lines.rows, factors, lines.columns, y);
+}
+inline void add_lines(const Part<Complex128> &lines, const Complex128 *factors, Complex128 *y) {
+  for (int64_t k = 0; k < lines.rows; ++k) {
+    const Complex128 *line = lines.row(k);
+    for (int64_t i = 0; i < lines.columns; ++i) y[i] += factors[k] * line[i];
+  }
+}
+
 // Products of rows that are subtracted from a block.
 class Subtracted final : public RowSink<double> {
  public:
@@ -80,15 +103,12 @@ inline void subtract_adjoint(const Part<Complex128> &a, const Part<Complex128> &
 }
 
 // Row `i` of b less the rows [from, to) of b, each times its element in row `i` of a; then divided
-// by the diagonal unless that is 1.
+// by the diagonal unless that is 1. At most kFewLines of them.
 template <class T>
 void solve_row(const Part<T> &a, const Part<T> &b, int64_t i, int64_t from, int64_t to, bool unit) {
-  T *row = b.row(i);
-  for (int64_t k = from; k < to; ++k) {
-    const T factor = a.row(i)[k];
-    const T *other = b.row(k);
-    for (int64_t c = 0; c < b.columns; ++c) row[c] -= factor * other[c];
-  }
+  T factors[kFewLines], *row = b.row(i);
+  for (int64_t k = from; k < to; ++k) factors[k - from] = -a.row(i)[k];
+  add_lines(b.part(from, 0, to - from, b.columns), factors, row);
   if (unit) return;
   const T diagonal = a.row(i)[i];
   for (int64_t c = 0; c < b.columns; ++c) row[c] /= diagonal;
@@ -163,9 +183,9 @@ class Elimination {
       for (int64_t r = k + 1; r < height; ++r) own[r] /= divisor;
       for (int64_t c = k + 1; c < width; ++c) {
         T *other = column(c);
-        const T factor = other[k];
+        const T factor = -other[k];
         if (factor == T{}) continue;
-        for (int64_t r = k + 1; r < height; ++r) other[r] -= factor * own[r];
+        add_lines(Part<T>{own + k + 1, 1, height - k - 1, height}, &factor, other + k + 1);
       }
     }
     for (int64_t r = 0; r < height; ++r) {

@@ -52,10 +52,9 @@ class Factor {
     }
     for (int64_t j = first; j < end; ++j) {
       double *row = &u_.at(j, 0);
-      for (int64_t k = first; k < j; ++k) {
-        const double *other = &u_.at(k, 0), by = other[j];
-        for (int64_t c = j; c < n_; ++c) row[c] -= by * other[c];
-      }
+      double factors[kFew];
+      for (int64_t k = first; k < j; ++k) factors[k - first] = -u_.at(k, j);
+      add_lines({&u_.at(first, j), j - first, n_ - j, n_}, factors, row + j);
       if (!(row[j] > 0)) return false;
       const double root = std::sqrt(row[j]);
       for (int64_t c = j; c < n_; ++c) row[c] /= root;

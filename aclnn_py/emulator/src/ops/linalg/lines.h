@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "ops/linalg/blocked.h"
-#include "ops/linalg/line_kernels.h"
 
 namespace emu {
 
@@ -35,29 +34,6 @@ class Lines {
   int64_t count_ = 0, length_ = 0, stride_ = 0;
   Numbers<T> items_;
 };
-
-// out[k] = sum of conjugates of line k times x
-inline void dots(const Part<double> &lines, const double *x, double *out) {
-  line_kernels().dots(lines.data, lines.stride, lines.rows, x, lines.columns, out);
-}
-inline void dots(const Part<Complex128> &lines, const Complex128 *x, Complex128 *out) {
-  for (int64_t k = 0; k < lines.rows; ++k) {
-    const Complex128 *line = lines.row(k);
-    out[k] = {};
-    for (int64_t i = 0; i < lines.columns; ++i) out[k] += std::conj(line[i]) * x[i];
-  }
-}
-
-// y += sum of the lines, each times its factor
-inline void add_lines(const Part<double> &lines, const double *factors, double *y) {
-  line_kernels().add(lines.data, lines.stride, lines.rows, factors, lines.columns, y);
-}
-inline void add_lines(const Part<Complex128> &lines, const Complex128 *factors, Complex128 *y) {
-  for (int64_t k = 0; k < lines.rows; ++k) {
-    const Complex128 *line = lines.row(k);
-    for (int64_t i = 0; i < lines.columns; ++i) y[i] += factors[k] * line[i];
-  }
-}
 
 // Rows of memory become columns, in tiles that stay in the cache: to[j][i] = f(from[i][j])
 template <class T, class F>
