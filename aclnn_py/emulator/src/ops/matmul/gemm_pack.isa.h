@@ -186,6 +186,32 @@ void turn_lines(const typename K::Stored *source, int64_t step, int64_t depth, i
     for (int i = 0; i < lines; ++i) target[p * width + i] = K::one(source[i * step + p]);
   }
 }
+
+// The same of two or four lines of float64.
+template <int lines>
+void turn_doubles(const double *source, int64_t step, int64_t depth, int64_t width,
+                  double *target) {
+  int64_t p = 0;
+  if constexpr (lines == 4) {
+    for (; p + 4 <= depth; p += 4) {
+      __m256d rows[4];
+#pragma GCC unroll 4
+      for (int i = 0; i < 4; ++i) rows[i] = _mm256_loadu_pd(source + i * step + p);
+      const __m256d even = _mm256_unpacklo_pd(rows[0], rows[1]),
+                    odd = _mm256_unpackhi_pd(rows[0], rows[1]),
+                    other_even = _mm256_unpacklo_pd(rows[2], rows[3]),
+                    other_odd = _mm256_unpackhi_pd(rows[2], rows[3]);
+      double *to = target + p * width;
+      _mm256_storeu_pd(to, _mm256_permute2f128_pd(even, other_even, 0x20));
+      _mm256_storeu_pd(to + width, _mm256_permute2f128_pd(odd, other_odd, 0x20));
+      _mm256_storeu_pd(to + 2 * width, _mm256_permute2f128_pd(even, other_even, 0x31));
+      _mm256_storeu_pd(to + 3 * width, _mm256_permute2f128_pd(odd, other_odd, 0x31));
+    }
+  }
+  for (; p < depth; ++p) {
+    for (int i = 0; i < lines; ++i) target[p * width + i] = source[i * step + p];
+  }
+}
 #endif
 
 #if defined(__AVX2__)
@@ -227,6 +253,16 @@ void pack(const GemmPanel &panel, void *packed_raw) {
 #if defined(__AVX2__)
     if constexpr (std::is_same_v<K, BrainPair>) {
       if (pack_as_floats(panel, packed_raw)) return;
+    }
+    if constexpr (std::is_same_v<K, Float64>) {
+      const int64_t step = panel.wide.stride;
+      const bool even = !panel.wide.block && !panel.deep.block;
+      for (int64_t lines = 0; even && count - first >= 2; first += lines) {
+        const double *from = source + (panel.wide_begin + first) * step + panel.deep_begin;
+        lines = count - first >= 4 ? 4 : 2;
+        if (lines == 4) turn_doubles<4>(from, step, panel.depth, width, packed + first);
+        else turn_doubles<2>(from, step, panel.depth, width, packed + first);
+      }
     }
     if constexpr (turns_in_registers<K>) {
       const int64_t step = panel.wide.stride;
