@@ -119,6 +119,20 @@ CASES = [
 TestBorders = suite(CASES)
 
 
+@pytest.mark.parametrize(
+    ("size", "step"), [(4, 1), (3, 2), (5, 9), (1500, 7), (1500, 1), (2500, 2500), (5001, 3)]
+)
+def test_slices_of_long_lines_are_added_up(size: int, step: int) -> None:
+    count = (5001 - size) // step + 1
+    slices = (np.arange(2 * count * size) % 11).astype(np.float32).reshape(2, count, size)
+    expected = np.zeros((2, 5001), np.float32)
+    for i in range(count):
+        expected[:, i * step : i * step + size] += slices[:, i]
+    lines = hollow((2, 5001), np.float32)
+    op("aclnnUnfoldGrad")(place(slices), [2, 5001], 1, size, step, lines)
+    assert_same(lines.numpy(), expected)
+
+
 def test_the_documents_examples() -> None:
     out = hollow((1, 3), np.float32)
     ones, image = ap.full((1, 5), 1, np.float32), ap.zeros((1, 3), np.float32)

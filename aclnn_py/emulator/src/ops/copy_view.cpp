@@ -191,6 +191,9 @@ void copy_view(const View &from, const View &to) {
 void fill_view(const View &view, const void *item) {
   const auto size = static_cast<size_t>(item_size(view.dtype));
   const Layout layout = coalesced(view.layout);
+  const auto *bytes = static_cast<const unsigned char *>(item);
+  const bool uniform =
+      std::all_of(bytes, bytes + size, [&](unsigned char b) { return b == *bytes; });
   // A block of copies of the item: dense runs are filled by whole blocks.
   std::unique_ptr<char[]> pattern(new char[kBlock * size]);
   for (int64_t i = 0; i < kBlock; ++i)
@@ -203,10 +206,14 @@ void fill_view(const View &view, const void *item) {
           std::memcpy(write + i * step * static_cast<int64_t>(size), item, size);
         return;
       }
+      if (uniform) {
+        std::memset(write, *bytes, static_cast<size_t>(run) * size);
+        return;
+      }
       for (; run > 0; run -= kBlock) {
-        const auto bytes = static_cast<size_t>(run < kBlock ? run : kBlock) * size;
-        std::memcpy(write, pattern.get(), bytes);
-        write += bytes;
+        const auto part = static_cast<size_t>(run < kBlock ? run : kBlock) * size;
+        std::memcpy(write, pattern.get(), part);
+        write += part;
       }
     });
   });

@@ -11,7 +11,9 @@
 namespace emu {
 
 EMU_DECLARE_ISA(void scaled_difference(const float *slopes, const float *x, const float *y,
-                                       int64_t count, float factor, float *to);)
+                                       int64_t count, float factor, float *to);
+                void limited_difference(const float *slopes, const float *x, const float *y,
+                                        int64_t count, float beta, float divisor, float *to);)
 
 namespace {
 
@@ -159,20 +161,14 @@ EMU_CATCH
 
 EMU_FORMULA(SmoothL1LossBackward, (T x, T y, T z, T a, T b), x *smooth_slope(y - z, b) / a)
 namespace {
-// Slopes first, then what they are multiplied by: one short loop each, of which the compiler makes
-// vectors.
 void smooth_slopes(void *out, const void *const *in, int64_t count, const void *scalars) {
+  static const auto kernel = EMU_PICK_ISA(limited_difference);
   const auto block = [in](int i) { return static_cast<const float *>(in[i]); };
-  const float *x = block(0), *y = block(1), *z = block(2);
   const float divisor = static_cast<const float *>(scalars)[0],
               beta = static_cast<const float *>(scalars)[1];
-  const float scale = beta > 0.0f ? beta : std::numeric_limits<float>::denorm_min();
-  float slopes[kBlock];
-  for (int64_t i = 0; i < count; ++i) slopes[i] = (y[i] - z[i]) / scale;
-  for (int64_t i = 0; i < count; ++i) slopes[i] = slopes[i] > 1.0f ? 1.0f : slopes[i];
-  for (int64_t i = 0; i < count; ++i) slopes[i] = slopes[i] < -1.0f ? -1.0f : slopes[i];
-  auto *to = static_cast<float *>(out);
-  for (int64_t i = 0; i < count; ++i) to[i] = x[i] * slopes[i] / divisor;
+  kernel(block(0), block(1), block(2), count,
+         beta > 0.0f ? beta : std::numeric_limits<float>::denorm_min(), divisor,
+         static_cast<float *>(out));
 }
 }  // namespace
 template <>

@@ -22,7 +22,40 @@ struct Slices {
 // Of so few slopes the sum in float32 is as good as that in float64.
 constexpr int64_t kFewSlopes = 64;
 
-// Element k of all slices at a time: neighbours of the result that wait for nothing.
+// Slices of single elements. Element k of all slices at a time: neighbours of the result that wait
+// for nothing. So few places at a time that their slopes stay in the nearest cache for every k.
+template <class Sum>
+void add_lines(const Sum *slopes, const Slices &s, Sum *sums) {
+  constexpr int64_t kPlaces = 1024;
+  for (int64_t first = 0; first < s.extent; first += kPlaces) {
+    const int64_t end = first + kPlaces, least = first - (s.count - 1) * s.step;
+    for (int64_t k = std::max<int64_t>(0, least); k < std::min(s.size, end); ++k) {
+      // The slices that have this element at these places.
+      const int64_t from = (std::max<int64_t>(0, first - k) + s.step - 1) / s.step,
+                    to = std::min(s.count, (end - k + s.step - 1) / s.step);
+      const Sum *next = slopes + k;
+      Sum *line = sums + k;
+      if (s.step == 1) {
+        for (int64_t i = from; i < to; ++i) line[i] += next[i * s.size];
+      } else {
+        for (int64_t i = from; i < to; ++i) line[i * s.step] += next[i * s.size];
+      }
+    }
+  }
+}
+
+// Likewise, with the elements behind the dimension.
+template <class Sum>
+void add_rows(const Sum *slopes, const Slices &s, Sum *sums) {
+  for (int64_t k = 0; k < s.size; ++k) {
+    const Sum *next = slopes + k;
+    for (int64_t i = 0; i < s.count; ++i, next += s.inner * s.size) {
+      Sum *line = sums + (i * s.step + k) * s.inner;
+      for (int64_t w = 0; w < s.inner; ++w) line[w] += next[w * s.size];
+    }
+  }
+}
+
 template <class Sum>
 void add_slices(const View &source, const View &result, const Slices &s) {
   const int64_t given = s.count * s.inner * s.size, made = s.extent * s.inner;
@@ -34,18 +67,7 @@ void add_slices(const View &source, const View &result, const Slices &s) {
     for (int64_t block = begin; block < end; ++block) {
       const Sum *read = slopes.row(block * given, given, from.data());
       std::fill(sums.begin(), sums.end(), Sum{});
-      for (int64_t k = 0; k < s.size; ++k) {
-        const Sum *next = read + k;
-        if (s.inner == 1) {
-          for (int64_t i = 0; i < s.count; ++i)
-            sums[static_cast<size_t>(i * s.step + k)] += next[i * s.size];
-          continue;
-        }
-        for (int64_t i = 0; i < s.count; ++i, next += s.inner * s.size) {
-          Sum *line = sums.data() + (i * s.step + k) * s.inner;
-          for (int64_t w = 0; w < s.inner; ++w) line[w] += next[w * s.size];
-        }
-      }
+      (s.inner == 1 ? add_lines<Sum> : add_rows<Sum>)(read, s, sums.data());
       target.write(block * made, made, sums.data());
     }
   });
