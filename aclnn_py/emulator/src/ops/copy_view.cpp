@@ -20,6 +20,11 @@ struct Wide {
   uint64_t parts[2];
 };
 
+// Whether all bytes of an item are the same, as those of zero are.
+bool of_one_byte(const char *item, size_t size) {
+  return std::all_of(item, item + size, [item](char byte) { return byte == *item; });
+}
+
 template <class E>
 void copy_run(const char *read, int64_t step, char *write, int64_t to_step, int64_t count) {
   constexpr auto kSize = static_cast<int64_t>(sizeof(E));
@@ -28,6 +33,10 @@ void copy_run(const char *read, int64_t step, char *write, int64_t to_step, int6
     return;
   }
   if (step == 0 && to_step == 1) {
+    if (of_one_byte(read, sizeof(E))) {
+      std::memset(write, static_cast<unsigned char>(*read), static_cast<size_t>(count) * sizeof(E));
+      return;
+    }
     E item;
     std::memcpy(&item, read, sizeof(E));
     for (int64_t i = 0; i < count; ++i) std::memcpy(write + i * kSize, &item, sizeof(E));
@@ -191,9 +200,7 @@ void copy_view(const View &from, const View &to) {
 void fill_view(const View &view, const void *item) {
   const auto size = static_cast<size_t>(item_size(view.dtype));
   const Layout layout = coalesced(view.layout);
-  const auto *bytes = static_cast<const unsigned char *>(item);
-  const bool uniform =
-      std::all_of(bytes, bytes + size, [&](unsigned char b) { return b == *bytes; });
+  const bool uniform = of_one_byte(static_cast<const char *>(item), size);
   // A block of copies of the item: dense runs are filled by whole blocks.
   std::unique_ptr<char[]> pattern(new char[kBlock * size]);
   for (int64_t i = 0; i < kBlock; ++i)
@@ -207,7 +214,8 @@ void fill_view(const View &view, const void *item) {
         return;
       }
       if (uniform) {
-        std::memset(write, *bytes, static_cast<size_t>(run) * size);
+        std::memset(write, static_cast<const unsigned char *>(item)[0],
+                    static_cast<size_t>(run) * size);
         return;
       }
       for (; run > 0; run -= kBlock) {
