@@ -63,7 +63,7 @@ Check check_max_sum_loss(const MaxSumLoss &a) {
 Status plan_max_sum_loss(const MaxSumLoss &a, uint64_t *workspace_size, aclOpExecutor **executor) {
   const Check check = check_max_sum_loss(a);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(check.op());
+  PlanBuilder plan(check.op(), KernelTime::linear);
   const size_t highest = plan.input(a.highest), sums = plan.input(a.sums),
                predicted = plan.input(a.predicted);
   plan.unused(a.input);
@@ -146,7 +146,7 @@ Check check_local_powers(const LocalPowers &a) {
 Status plan_local_powers(const LocalPowers &a, uint64_t *workspace_size, aclOpExecutor **executor) {
   const Check check = check_local_powers(a);
   if (const Status s = check_chip(check, kNoKernel)) return s;
-  PlanBuilder plan(check.op());
+  PlanBuilder plan(check.op(), KernelTime::linear);
   const size_t logits = plan.input(a.logits), target = plan.input(a.target),
                highest = plan.input(a.highest), predicted = plan.output(a.predicted),
                sums = plan.output(a.sums), powers = plan.output(a.powers),

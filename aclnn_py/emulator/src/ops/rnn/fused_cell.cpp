@@ -85,7 +85,7 @@ EMU_OPERATOR(ThnnFusedLstmCell,
   check_bias(check, "inputBiasOptional", inputBiasOptional, cx);
   check_bias(check, "hiddenBiasOptional", hiddenBiasOptional, cx);
   if (!check.ok()) return check.status();
-  PlanBuilder plan("aclnnThnnFusedLstmCell");
+  PlanBuilder plan("aclnnThnnFusedLstmCell", KernelTime::linear);
   const size_t input = plan.input(inputGates), hidden = plan.input(hiddenGates);
   const size_t before = plan.input(cx), input_bias = plan.input(inputBiasOptional);
   const size_t hidden_bias = plan.input(hiddenBiasOptional), to_hidden = plan.output(hyOut);
@@ -143,7 +143,7 @@ EMU_OPERATOR(ThnnFusedLstmCellBackward,
   check.required("gradBiasOut", gradBiasOut).dtype("gradBiasOut", gradBiasOut);
   check_bias(check, "gradBiasOut", gradBiasOut, cx);
   if (!check.ok()) return check.status();
-  PlanBuilder plan("aclnnThnnFusedLstmCellBackward");
+  PlanBuilder plan("aclnnThnnFusedLstmCellBackward", KernelTime::linear);
   const size_t slope_hidden = plan.input(gradHyOptional), slope_cell = plan.input(gradCOptional);
   const size_t before = plan.input(cx), after = plan.input(cy), gates_of = plan.input(storage);
   const size_t to_gates = plan.output(gradGatesOut), to_before = plan.output(gradCxOut);

@@ -3,6 +3,7 @@
 // Average pools: AvgPool2d, AvgPool3d, AdaptiveAvgPool2d and AdaptiveAvgPool3d. Sums are float64,
 // so that large windows lose nothing; one rounding.
 #include "aclnnop/pooling.h"
+#include "ops/window/kernels.h"
 #include "ops/window/pool.h"
 
 namespace emu {
@@ -11,19 +12,19 @@ namespace {
 void averages(const Image &from, const Image &to, const Windows &windows, bool margins,
               int64_t divisor) {
   const int64_t width = windows.axes[2].count;
+  std::vector<double> across;  // elements that a row of each window counts
+  for (int64_t i = 0; i < width; ++i) {
+    across.push_back(
+        static_cast<double>(divisor != 0 ? divisor : counted(windows.axes[2], i, margins)));
+  }
   const auto average = [&](const std::vector<const float *> &taps, int64_t z, int64_t y,
                            std::vector<double> &results, int64_t at) {
     double *row = results.data() + at;
-    std::fill(row, row + width, 0.0);
-    for (const float *tap : taps) {
-      for (int64_t i = 0; i < width; ++i) row[i] += static_cast<double>(tap[i]);
-    }
-    const int64_t lines =
-        counted(windows.axes[0], z, margins) * counted(windows.axes[1], y, margins);
-    for (int64_t i = 0; i < width; ++i) {
-      row[i] /= static_cast<double>(divisor != 0 ? divisor
-                                                 : lines * counted(windows.axes[2], i, margins));
-    }
+    window_kernels().add_up(taps.data(), static_cast<int64_t>(taps.size()), width, row);
+    const auto lines = static_cast<double>(divisor != 0 ? 1
+                                                        : counted(windows.axes[0], z, margins) *
+                                                              counted(windows.axes[1], y, margins));
+    for (int64_t i = 0; i < width; ++i) row[i] /= lines * across[static_cast<size_t>(i)];
   };
   pool_planes<float>(from, windows, 0.0f, average, Values<double>{to});
 }
@@ -53,8 +54,8 @@ Status plan_average(const AverageCall &a, uint64_t *workspace_size, aclOpExecuto
   const int64_t divisor = a.how.divisor;
   const int spatial = a.how.spatial;
   const auto shared = std::make_shared<const Windows>(windows);
-  return plan_one_to_one(
-      a.op, a.self, a.out,
+  return plan_pool(
+      a.op, a.self, a.out, windows,
       [=](const View &source, const View &result) {
         std::unique_ptr<char[]> memory;
         const View values = through_half ? dense_as(source, ACL_FLOAT16, &memory) : source;

@@ -22,14 +22,6 @@ struct AverageGradient {
 // Of so few slopes the sum in float32 is as good as that in float64.
 constexpr int64_t kFewSlopes = 64;
 
-// Each element has one window at most.
-bool apart(const Windows &windows) {
-  for (const Axis &axis : windows.axes) {
-    if (axis.spread != 1 || (axis.count > 1 && axis.step < axis.window)) return false;
-  }
-  return true;
-}
-
 // Each element of the axis has a window.
 bool all_covered(const Axis &axis) {
   return axis.before == 0 && axis.step == axis.window && axis.count * axis.step >= axis.extent;
@@ -126,7 +118,7 @@ Status plan_average_gradient(const AverageGradient &a, uint64_t *workspace_size,
              margins = a.count_margins;
   const auto shared = std::make_shared<const Windows>(windows);
   return plan_slopes(
-      a.op, a.slopes, a.self, a.result,
+      a.op, a.slopes, a.self, a.result, time_of(windows),
       [=, spatial = a.how.spatial, divisor = a.how.divisor](const View &source,
                                                             const View &result) {
         std::unique_ptr<char[]> memory;
@@ -224,7 +216,7 @@ Status plan_cells(const char *op, const aclTensor *slopes, const aclTensor *self
   check_slopes(check, slopes, pooled, self, "out", out);
   if (!check.ok()) return check.status();
   return plan_slopes(
-      op, slopes, self, out,
+      op, slopes, self, out, KernelTime::linear,
       [=](const View &source, const View &result) {
         spread_cells(image_of(source, spatial), image_of(result, spatial));
       },

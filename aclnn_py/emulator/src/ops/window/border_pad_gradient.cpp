@@ -113,7 +113,7 @@ Status plan_pad_gradient(const char *op, const aclTensor *slopes, const aclTenso
   check_slopes(check, slopes, shape, self, "gradInput", result);
   if (!check.ok()) return check.status();
   return plan_slopes(
-      op, slopes, self, result,
+      op, slopes, self, result, KernelTime::linear,
       [=](const View &source, const View &target) {
         const Image from = image_of(source, spatial), to = image_of(target, spatial);
         add_slopes(from, to, picks_of(to, from, margins, border), margins.before[kAxes - 1]);

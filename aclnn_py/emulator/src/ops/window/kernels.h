@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inner loops of depthwise convolution, its gradient and resizing, compiled once per
-// instruction set.
+// The inner loops of depthwise convolution, its gradient, resizing and average pools, compiled once
+// per instruction set.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +23,8 @@ struct WindowKernels {
   // sums[t] += sum over i of taps[t][i] * row[i], for i in [0, width).
   void (*correlate)(const float *const *taps, const float *row, int64_t count, int64_t width,
                     double *sums);
+  // sums[i] = sum over t of taps[t][i], for i in [0, width); the sum in the order of t.
+  void (*add_up)(const float *const *taps, int64_t count, int64_t width, double *sums);
   // to[r * stride + i] = sum over k in [starts[i], starts[i + 1]) of shares[k] *
   // rows[r][places[k]], for each of kBlendRows rows of `width` elements and i in [0, count). Room
   // for kBlendRows * (width + count) elements is at `scratch`.

@@ -61,6 +61,38 @@ void correlate(const float *const *taps, const float *row, int64_t count, int64_
   }
 }
 
+typedef double Doubles __attribute__((vector_size(4 * sizeof(double))));
+typedef double LooseDoubles __attribute__((vector_size(4 * sizeof(double)), aligned(8), may_alias));
+typedef float Four __attribute__((vector_size(4 * sizeof(float)), aligned(4), may_alias));
+
+// As `pieces`.
+template <int kVectors>
+void double_pieces(const float *const *taps, int64_t count, int64_t width, double *sums) {
+  constexpr int64_t kWidth = kVectors * 4;
+  for (int64_t begin = 0; begin < width; begin += kWidth) {
+    const int64_t at = begin + kWidth <= width ? begin : width - kWidth;
+    Doubles found[kVectors] = {};
+    for (int64_t t = 0; t < count; ++t) {
+      const float *tap = taps[t] + at;
+#pragma GCC unroll 8
+      for (int i = 0; i < kVectors; ++i)
+        found[i] += __builtin_convertvector(*reinterpret_cast<const Four *>(tap + i * 4), Doubles);
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < kVectors; ++i)
+      *reinterpret_cast<LooseDoubles *>(sums + at + i * 4) = found[i];
+  }
+}
+
+void add_up(const float *const *taps, int64_t count, int64_t width, double *sums) {
+  if (width >= 16) return double_pieces<4>(taps, count, width, sums);
+  if (width >= 4) return double_pieces<1>(taps, count, width, sums);
+  for (int64_t i = 0; i < width; ++i) {
+    sums[i] = 0.0;
+    for (int64_t t = 0; t < count; ++t) sums[i] += static_cast<double>(taps[t][i]);
+  }
+}
+
 typedef int32_t Order __attribute__((vector_size(kLanes * sizeof(int32_t))));
 
 // Element c of row r becomes element r of row c.
@@ -128,7 +160,7 @@ void blend(const float *const *rows, int64_t width, const BlendMap &map, float *
 }  // namespace
 
 extern const WindowKernels window_table;
-constexpr WindowKernels window_table = {weigh, correlate, blend};
+constexpr WindowKernels window_table = {weigh, correlate, add_up, blend};
 
 }  // namespace EMU_ISA_NS
 }  // namespace emu

@@ -85,7 +85,7 @@ Status plan_with_places(const PlacesCall &a, uint64_t *workspace_size, aclOpExec
   if (!check.ok()) return check.status();
   check.shape("out", a.out, shape).shape("indices", a.indices, shape);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, time_of(*windows));
   const size_t from = plan.input(a.self), to = plan.output(a.out), places = plan.output(a.indices);
   const int spatial = a.how.spatial;
   return plan.finish(
@@ -124,7 +124,7 @@ Status plan_adaptive(const char *op, const aclTensor *self, const aclIntArray *o
   const Layout shape = adaptive_shape(check, self, spatial, output_size);
   shape_or_one(check, "outputOut", out, shape);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, KernelTime::linear);
   const size_t from = plan.input(self), to = plan.output(out), places = plan.output(indices);
   return plan.finish(
       [=](PlanContext &c) {
@@ -196,8 +196,8 @@ EMU_OPERATOR(MaxPool, (const aclTensor *self, const aclIntArray *kernelShape,
   check.shape("out", out, place_windows(check, self, 2, ceilMode != 0, &windows));
   if (!check.ok()) return check.status();
   const auto shared = std::make_shared<const Windows>(windows);
-  return plan_one_to_one(
-      "aclnnMaxPool", self, out,
+  return plan_pool(
+      "aclnnMaxPool", self, out, windows,
       [=](const View &source, const View &result) {
         const Image input = image_of(source, 2), output = image_of(result, 2);
         switch (compute_for(source.dtype)) {

@@ -74,7 +74,7 @@ Status plan_places_gradient(const PlacesGradient &a, uint64_t *workspace_size,
   check_slopes(check, a.slopes, pooled, a.self, "gradInput", a.result);
   check.shape("indices", a.indices, pooled);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   const size_t from = plan.input(a.slopes);
   plan.input(a.self);
   const size_t places = plan.input(a.indices), to = plan.output(a.result);

@@ -179,7 +179,7 @@ Status plan_mask(const MaskCall &a, uint64_t *workspace_size, aclOpExecutor **ex
   const bool backward = a.backward;
   const int64_t across = value_of(a.how.kernel, 1, 1),
                 elements = value_of(a.how.kernel, 0, 1) * across;
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, time_of(*windows));
   const size_t slopes = backward ? plan.input(a.slopes) : 0;
   const size_t self = plan.input(a.self);
   const size_t first = backward ? plan.input(a.indices) : plan.output(a.result);

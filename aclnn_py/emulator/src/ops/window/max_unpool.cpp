@@ -134,7 +134,7 @@ Status plan_unpool(const UnpoolCall &a, uint64_t *workspace_size, aclOpExecutor 
   check.that(!a.backward || a.spatial == 2 || layout_of(*a.out).is_dense(),
              "out is not contiguous; this operator writes dense memory alone");
   if (!check.ok()) return check.status();
-  PlanBuilder plan(a.op);
+  PlanBuilder plan(a.op, KernelTime::linear);
   const size_t from = plan.input(a.backward ? a.slopes : a.self);
   if (a.backward) plan.input(a.self);
   const size_t places = plan.input(a.indices), to = plan.output(a.out);

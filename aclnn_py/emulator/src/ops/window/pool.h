@@ -99,6 +99,36 @@ struct Values {
   }
 };
 
+// Each element has one window at most.
+inline bool apart(const Windows &windows) {
+  for (const Axis &axis : windows.axes) {
+    if (axis.spread != 1 || (axis.count > 1 && axis.step < axis.window)) return false;
+  }
+  return true;
+}
+
+// Where windows overlap, elements do not say how often they are read.
+inline KernelTime time_of(const Windows &windows) {
+  return apart(windows) ? KernelTime::linear : KernelTime::any;
+}
+
+// Plans a pool: body(input, output) gets an input that may be read while the output is written.
+template <class F>
+Status plan_pool(const char *op, const aclTensor *self, const aclTensor *out,
+                 const Windows &windows, F body, uint64_t *workspace_size,
+                 aclOpExecutor **executor) {
+  PlanBuilder plan(op, time_of(windows));
+  const size_t from = plan.input(self), to = plan.output(out);
+  return plan.finish(
+      [from, to, body](PlanContext &c) {
+        Operands operands;
+        const View result = view_of(c.tensor(to));
+        body(operands.safe(view_of(c.tensor(from)), {result}), result);
+        return Status{0};
+      },
+      workspace_size, executor);
+}
+
 // Cells of adaptive pools: cell i of `count` covers these elements of `extent`; neighbours may
 // share one.
 inline Span cell_of(int64_t i, int64_t count, int64_t extent) {

@@ -60,9 +60,9 @@ inline Check &check_slopes(Check &check, const aclTensor *slopes, const Layout &
 // read while the result is written.
 template <class F>
 Status plan_slopes(const char *op, const aclTensor *slopes, const aclTensor *self,
-                   const aclTensor *result, F body, uint64_t *workspace_size,
+                   const aclTensor *result, KernelTime time, F body, uint64_t *workspace_size,
                    aclOpExecutor **executor) {
-  PlanBuilder plan(op);
+  PlanBuilder plan(op, time);
   const size_t from = plan.input(slopes);
   plan.input(self);
   const size_t to = plan.output(result);

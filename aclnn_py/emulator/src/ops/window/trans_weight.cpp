@@ -51,7 +51,7 @@ EMU_OPERATOR(TransConvolutionWeight,
     result.storage_shape = pair.storage;
   }
   result.format = ACL_FORMAT_FRACTAL_Z;
-  PlanBuilder plan(kOp);
+  PlanBuilder plan(kOp, KernelTime::linear);
   const size_t from = plan.input(weightIn), to = plan.output(&result);
   const Status status = plan.finish(
       [=](PlanContext &c) {
