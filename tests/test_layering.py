@@ -105,8 +105,16 @@ def read_package() -> dict[str, Source]:
     return found
 
 
-SOURCES = read_package()
-INSIDE = sorted(SOURCES.keys() - {"aclnn_py"})
+@pytest.fixture(scope="module")
+def sources() -> dict[str, Source]:
+    """The modules of the package by name."""
+    return read_package()
+
+
+@pytest.fixture(scope="module")
+def inside(sources: dict[str, Source]) -> list[str]:
+    """The names of all but the face of the package."""
+    return sorted(sources.keys() - {"aclnn_py"})
 
 
 def layer_of(module: str) -> int:
@@ -137,20 +145,24 @@ def judge(source: Source, modules: set[str]) -> list[str]:
     return faults
 
 
-@pytest.mark.parametrize("name", INSIDE)
-def test_imports_go_down_and_stand_at_the_top(name: str) -> None:
-    assert judge(SOURCES[name], set(SOURCES)) == []
+def test_imports_go_down_and_stand_at_the_top(
+    sources: dict[str, Source], inside: list[str]
+) -> None:
+    judged = {name: judge(sources[name], set(sources)) for name in inside}
+    assert {name: faults for name, faults in judged.items() if faults} == {}
 
 
-def test_no_exception_has_lost_its_reason() -> None:
-    found = {name: SOURCES[name].targets(SOURCES).values() for name in INSIDE}
+def test_no_exception_has_lost_its_reason(sources: dict[str, Source], inside: list[str]) -> None:
+    found = {name: sources[name].targets(sources).values() for name in inside}
     inner = {name for name, items in found.items() if any(item.in_function for item in items)}
     assert inner == set(IN_FUNCTIONS)
-    assert {n for n in INSIDE if SOURCES[n].dynamic and not SOURCES[n].is_face} == set(BY_TEXT)
+    assert {n for n in inside if sources[n].dynamic and not sources[n].is_face} == set(BY_TEXT)
 
 
-def test_no_circle_has_more_than_three_modules() -> None:
-    graph = {name: set(SOURCES[name].targets(SOURCES)) for name in INSIDE}
+def test_no_circle_has_more_than_three_modules(
+    sources: dict[str, Source], inside: list[str]
+) -> None:
+    graph = {name: set(sources[name].targets(sources)) for name in inside}
     assert [circle for circle in circles(graph) if len(circle) > LARGEST_CIRCLE] == []
 
 
@@ -160,10 +172,12 @@ def test_few_modules_stand_at_the_top() -> None:
     assert len(at_the_top) <= AT_THE_TOP
 
 
-def test_private_names_are_read_where_they_are_defined() -> None:
+def test_private_names_are_read_where_they_are_defined(
+    sources: dict[str, Source], inside: list[str]
+) -> None:
     found: dict[tuple[str, str], list[int]] = {}
-    for name in INSIDE:
-        for attribute, line in SOURCES[name].private:
+    for name in inside:
+        for attribute, line in sources[name].private:
             found.setdefault((name, attribute), []).append(line)
     assert {place: lines for place, lines in found.items() if place not in PRIVATE} == {}
     counts = {place: len(lines) for place, lines in found.items()}
@@ -171,43 +185,50 @@ def test_private_names_are_read_where_they_are_defined() -> None:
     assert sum(counts.values()) < PRIVATE_READS
 
 
-def test_late_imports_nothing_of_the_package() -> None:
-    assert SOURCES["aclnn_py.late"].targets(SOURCES) == {}
+def test_late_imports_nothing_of_the_package(sources: dict[str, Source]) -> None:
+    assert sources["aclnn_py.late"].targets(sources) == {}
 
 
-@pytest.mark.parametrize("name", INSIDE)
-def test_only_the_door_to_c_knows_the_emulator(name: str) -> None:
-    users = name.startswith(("aclnn_py._ffi", "aclnn_py.emulator"))
-    assert users or "aclnn_py.emulator" not in SOURCES[name].targets(SOURCES)
+def test_only_the_door_to_c_knows_the_emulator(
+    sources: dict[str, Source], inside: list[str]
+) -> None:
+    users = {name for name in inside if "aclnn_py.emulator" in sources[name].targets(sources)}
+    allowed = ("aclnn_py._ffi", "aclnn_py.emulator")
+    assert {name for name in users if not name.startswith(allowed)} == set()
 
 
-@pytest.mark.parametrize("name", INSIDE)
-def test_what_is_imported_from_outside(name: str) -> None:
-    roots = {item.target.split(".")[0] for item in SOURCES[name].imports}
-    assert not roots & FRAMEWORKS
-    allowed = {"aclnn_py", "numpy", "ml_dtypes"}
-    if name == "aclnn_py.tools.profiles.plot":
-        allowed.add("matplotlib")  # of the extra `plot`; only drawing needs it
-    assert roots <= allowed | sys.stdlib_module_names, "an undeclared dependency"
-    place = name.removeprefix("aclnn_py.")
-    arrays = any(place == part or place.startswith(f"{part}.") for part in NUMPY)
-    assert arrays or not {"numpy", "ml_dtypes"} & roots
+def test_what_is_imported_from_outside(sources: dict[str, Source], inside: list[str]) -> None:
+    for name in inside:
+        roots = {item.target.split(".")[0] for item in sources[name].imports}
+        assert not roots & FRAMEWORKS, name
+        allowed = {"aclnn_py", "numpy", "ml_dtypes"}
+        if name == "aclnn_py.tools.profiles.plot":
+            allowed.add("matplotlib")  # of the extra `plot`; only drawing needs it
+        assert roots <= allowed | sys.stdlib_module_names, f"{name}: an undeclared dependency"
+        place = name.removeprefix("aclnn_py.")
+        arrays = any(place == part or place.startswith(f"{part}.") for part in NUMPY)
+        assert arrays or not {"numpy", "ml_dtypes"} & roots, f"{name} may not import NumPy"
 
 
-@pytest.mark.parametrize("name", INSIDE)
-def test_the_extension_module_has_one_door(name: str) -> None:
-    if not name.startswith("aclnn_py._ffi"):
-        targets = [item.target for item in SOURCES[name].imports]
-        assert not [t for t in targets if t.startswith("aclnn_py._ffi._binding")]
+def test_the_extension_module_has_one_door(sources: dict[str, Source], inside: list[str]) -> None:
+    users = {
+        name
+        for name in inside
+        for item in sources[name].imports
+        if item.target.startswith("aclnn_py._ffi._binding")
+    }
+    assert {name for name in users if not name.startswith("aclnn_py._ffi")} == set()
 
 
 @pytest.mark.parametrize("folder", ["errors", "facts", "late"])
-def test_errors_and_what_explains_them_need_the_standard_library_only(folder: str) -> None:
+def test_errors_and_what_explains_them_need_the_standard_library_only(
+    folder: str, sources: dict[str, Source], inside: list[str]
+) -> None:
     # A process that cannot load the C library still has to unpickle and explain an exception.
     below = ("aclnn_py.errors", "aclnn_py.facts", "aclnn_py.late")
-    for name in INSIDE:
+    for name in inside:
         if name.startswith(f"aclnn_py.{folder}"):
-            for item in SOURCES[name].imports:
+            for item in sources[name].imports:
                 own = item.target.startswith(below)
                 assert own or item.target.split(".")[0] in sys.stdlib_module_names, item
 
@@ -238,22 +259,22 @@ WAYS_UP = {
 
 
 @pytest.mark.parametrize("way", WAYS_UP)
-def test_a_way_up_is_seen(way: str) -> None:
-    assert judge(Source.read(LOW, WAYS_UP[way]), set(SOURCES)) != []
+def test_a_way_up_is_seen(way: str, sources: dict[str, Source]) -> None:
+    assert judge(Source.read(LOW, WAYS_UP[way]), set(sources)) != []
 
 
-def test_a_face_may_import_by_text_but_not_upwards() -> None:
+def test_a_face_may_import_by_text_but_not_upwards(sources: dict[str, Source]) -> None:
     text = 'from importlib import import_module\n_HOMES = {"x": "%s"}\n'
-    modules = set(SOURCES)
+    modules = set(sources)
     own = Source.read("aclnn_py.tensor", text % "tensor.layout", is_face=True)
     up = Source.read("aclnn_py.tensor", text % "tools.doctor", is_face=True)
     assert judge(own, modules) == []
     assert judge(up, modules) == ["line 1: imports aclnn_py.tools.doctor, which lies above"]
 
 
-def test_imports_below_and_beside_are_allowed() -> None:
+def test_imports_below_and_beside_are_allowed(sources: dict[str, Source]) -> None:
     text = "from aclnn_py import late\nfrom aclnn_py.runtime.device import Device\nimport numpy"
-    assert judge(Source.read(LOW, text), set(SOURCES)) == []
+    assert judge(Source.read(LOW, text), set(sources)) == []
 
 
 @pytest.mark.parametrize(

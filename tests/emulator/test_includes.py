@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
 from pathlib import Path
@@ -28,12 +29,14 @@ VOCABULARY = {
 }
 
 
+@functools.cache
 def includes_of(path: Path) -> set[Path]:
     """The headers of this repository that a file names."""
     named = re.findall(r'^#include "([^"]+)"', path.read_text(encoding="utf-8"), re.MULTILINE)
     return {base / name for name in named for base in (SOURCES, INCLUDE) if (base / name).is_file()}
 
 
+@functools.cache
 def closure(unit: Path) -> set[Path]:
     """Every header a unit reads, however deep."""
     seen: set[Path] = set()

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import re
 import shutil
 import subprocess
@@ -43,9 +44,14 @@ def library() -> ctypes.CDLL:
     return loaded
 
 
+@functools.cache
+def known_fragments() -> frozenset[Path]:
+    return frozenset(fragments(INCLUDE))
+
+
 def declared(folder: str) -> set[str]:
     names: set[str] = set()
-    for path in fragments(INCLUDE):
+    for path in known_fragments():
         if path.parent.name == folder:
             names |= set(read_file(path).functions)
     return names
@@ -53,7 +59,7 @@ def declared(folder: str) -> set[str]:
 
 def functions_of(path: Path) -> set[str]:
     """The functions that a header declares, with those of headers for compilers alone."""
-    if path in fragments(INCLUDE):
+    if path in known_fragments():
         return set(read_file(path).functions)
     text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.DOTALL)
     without_macros = re.sub(r"^[ \t]*#(?:.*\\\n)*.*$", "", text, flags=re.MULTILINE)

@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """A process of its own whose emulator has another chip, and calls of functions there.
 
-The chip of the emulator is chosen once per process. `Chip950` starts a process with a chip of the
+The chip of the emulator is chosen once per process. `Chip950` has a process with a chip of the
 950 series, or with the one that it is given; `call` runs a function of a module there, and
 `operator` calls an operator with arrays.
+
+To start one takes longer than most calls, and seventy modules of tests need one: whoever is done
+with a process leaves it to the next, unless a call failed or something was left open there.
 """
 
 from __future__ import annotations
 
+import atexit
+import gc
 import importlib
 import os
 import pickle
@@ -72,10 +77,13 @@ class Refused:
 
 
 class Chip950:
-    """The process; leave the context to end it."""
+    """The process; leave the context to give it up."""
 
     def __init__(self, chip: str = "950") -> None:
-        self._child = subprocess.Popen(
+        self._chip = chip
+        self._sound = True
+        kept = _kept.pop(chip, None)
+        self._child = kept or subprocess.Popen(
             [sys.executable, "-c", _SCRIPT],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -91,16 +99,16 @@ class Chip950:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        assert self._child.stdin is not None
-        assert self._child.stdout is not None
-        self._child.stdin.close()
-        self._child.wait(timeout=60)
-        self._child.stdout.close()
+        if self._chip not in _kept and self._sound and self.call(__name__, "open_handles") == {}:
+            _kept[self._chip] = self._child
+        else:
+            _end(self._child)
 
     def call(self, module: str, function: str, *arguments: Any) -> Any:
         """Run a function of a module in the process and return its result."""
         assert self._child.stdin is not None
         assert self._child.stdout is not None
+        sound, self._sound = self._sound, False  # until it has answered
         pickle.dump((module, function, arguments), self._child.stdin)
         self._child.stdin.flush()
         watch = threading.Timer(_LONGEST_S, self._child.kill)
@@ -112,6 +120,7 @@ class Chip950:
         finally:
             watch.cancel()
         assert succeeded, result
+        self._sound = sound
         return result
 
     def operator(self, name: str, *arguments: Any) -> Any:
@@ -120,6 +129,24 @@ class Chip950:
         A list among the arguments is a list of tensors.
         """
         return self.call(__name__, "operate", name, arguments)
+
+
+# Processes that wait for their next user, by chip.
+_kept: dict[str, subprocess.Popen[bytes]] = {}
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    assert child.stdin is not None
+    assert child.stdout is not None
+    child.stdin.close()
+    child.wait(timeout=60)
+    child.stdout.close()
+
+
+@atexit.register
+def _end_kept() -> None:
+    while _kept:
+        _end(_kept.popitem()[1])
 
 
 def serve() -> None:
@@ -163,6 +190,17 @@ def _results(given: Iterable[Any], built: Iterable[Any]) -> Iterator[Array]:
             yield tensor.numpy()
         elif isinstance(argument, list):
             yield from _results(argument, tensor)
+
+
+def open_handles() -> dict[str, int]:
+    """Handles that the calls have left open."""
+    import aclnn_py as ap
+    from aclnn_py.runtime.handle import live_handles
+
+    ap.Device(0).synchronize()
+    gc.collect()
+    lasting = ("Runtime", "DefaultStream")
+    return {kind: n for kind, n in live_handles().items() if n and kind not in lasting}
 
 
 def make_accepted_calls(operator: str) -> None:

@@ -102,13 +102,15 @@ def _assignments(
     for others in scalars:
         for way in ways[:2]:
             for other in tensors:
-                if other != position:
-                    for kind in kinds[other]:
+                has = way.get(other, question.given.get(other))
+                for kind in kinds[other] if other != position else ():
+                    if kind is not has:  # what it has was asked above
                         yield from _with_attributes(question, {**others, **way, other: kind})
 
 
 def _with_attributes(question: PhaseOne, dtypes: dict[int, DType]) -> Iterator[dict[int, DType]]:
     """Attributes that name a dtype have to be that of a result: try each that is given."""
     yield dtypes
-    for kind in {*dtypes.values()} if question.dtype_attributes else ():
-        yield {**dtypes, **dict.fromkeys(question.dtype_attributes, kind)}
+    if question.dtype_attributes:
+        for kind in {*dtypes.values()}:
+            yield {**dtypes, **dict.fromkeys(question.dtype_attributes, kind)}
