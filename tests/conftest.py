@@ -114,6 +114,15 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
 
 
+@pytest.fixture(scope="session")
+def full_disk() -> Path:
+    """A file to which nothing can be written because the disk is full."""
+    path = Path("/dev/full")
+    if not path.exists():
+        pytest.skip("this system has no /dev/full")
+    return path
+
+
 @pytest.fixture
 def device(device_kind: str) -> Iterator[ap.Device]:
     """Device 0, current for the length of the test."""

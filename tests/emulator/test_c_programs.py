@@ -253,11 +253,9 @@ def test_a_trace_that_cannot_be_written_says_so(name: str, program: Path, tmp_pa
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_a_full_disk_ends_the_trace_and_not_the_program(program: Path) -> None:
-    if not Path("/dev/full").exists():
-        pytest.skip("no /dev/full")
-    done = traced(program, "correct", Path("/dev/full"))
+def test_a_full_disk_ends_the_trace_and_not_the_program(program: Path, full_disk: Path) -> None:
+    done = traced(program, "correct", full_disk)
     assert done.returncode == 0
-    assert (
-        done.stderr == "ACLNN_PY_TRACE: /dev/full: No space left on device; the trace ends here\n"
+    assert done.stderr == (
+        f"ACLNN_PY_TRACE: {full_disk}: No space left on device; the trace ends here\n"
     )

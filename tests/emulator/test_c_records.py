@@ -220,13 +220,12 @@ def test_a_record_that_cannot_be_written_says_so(program: Path, tmp_path: Path) 
     )
 
 
-def test_a_full_disk_ends_the_record_and_not_the_program(program: Path) -> None:
-    if not Path("/dev/full").exists():
-        pytest.skip("no /dev/full")
-    done = recorded(program, Path("/dev/full"), "operators")
+def test_a_full_disk_ends_the_record_and_not_the_program(program: Path, full_disk: Path) -> None:
+    done = recorded(program, full_disk, "operators")
     assert done.returncode == 0 and len(done.stdout.splitlines()) == 4
     assert done.stderr == (
-        "ACLNN_PY_RECORD: /dev/full: No space left on device; the record ends here, after 0 calls\n"
+        f"ACLNN_PY_RECORD: {full_disk}: No space left on device; "
+        "the record ends here, after 0 calls\n"
     )
 
 

@@ -126,8 +126,10 @@ Status ProfileFile::close() {
 }
 
 Status profile_file_failed(const char *verb, const std::string &path) {
-  return fail(ACL_ERROR_PROFILING_FAILURE, "aclprof: %s cannot be %s: %s.", path.c_str(), verb,
-              std::strerror(errno));
+  const int reason = errno;
+  // Opening a file takes memory; the lack of it has one status everywhere.
+  const Status status = reason == ENOMEM ? ACL_ERROR_BAD_ALLOC : ACL_ERROR_PROFILING_FAILURE;
+  return fail(status, "aclprof: %s cannot be %s: %s.", path.c_str(), verb, std::strerror(reason));
 }
 
 std::string json_text(const std::string &words) {

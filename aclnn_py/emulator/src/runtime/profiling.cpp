@@ -113,7 +113,6 @@ Status change_running(const char *routine, const aclprofConfig *config, bool sta
     return fail(ACL_ERROR_PROF_NOT_RUN, "%s: profiling does not run with this configuration.",
                 routine);
   }
-  profiling().running = start ? config : nullptr;
   if (start) {
     uint64_t devices = 0;
     for (const uint32_t device : config->devices) devices |= uint64_t{1} << device;
@@ -122,6 +121,8 @@ Status change_running(const char *routine, const aclprofConfig *config, bool sta
   } else {
     stop_timeline();
   }
+  // Last: where memory ends on the way, the call is made again.
+  profiling().running = start ? config : nullptr;
   return 0;
 }
 
