@@ -23,16 +23,49 @@ from aclnn_py.array.promotion import cast, tensor_of, without_lists
 from aclnn_py.array.ufuncs import evaluate
 from aclnn_py.runtime.current import thread
 from aclnn_py.tensor.dtypes import dtype_of
+from aclnn_py.tensor.recipes import remembered
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = ["array_function", "array_ufunc"]
 
 # What NumPy hands on for an argument that was not given; not every release declares it.
 _NO_VALUE: Any = getattr(np, "_NoValue", None)
+_MOST_FUNCTIONS = 2048
 
 
 def array_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Evaluate a ufunc on tensors."""
+    if method == "__call__" and not kwargs:
+        return _ufuncs[ufunc](*inputs)
+    return _array_ufunc(ufunc, inputs, kwargs, method)
+
+
+def array_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Evaluate another function of NumPy on tensors."""
+    return _functions[function](*args, **kwargs)
+
+
+class _Short(dict[Any, Callable[..., Any]]):
+    """What evaluates a function of NumPy, with recipes of its own.
+
+    What reads elements launches a copy, so that no recipe is made of it.
+    """
+
+    def __init__(self, evaluate: Callable[..., Any]) -> None:
+        super().__init__()
+        self._evaluate = evaluate
+
+    def __missing__(self, function: Any) -> Callable[..., Any]:
+        if len(self) >= _MOST_FUNCTIONS:  # a program can make ufuncs of its own
+            self.clear()
+        evaluate = self._evaluate
+        made = remembered(lambda *args, **kwargs: evaluate(function, args, kwargs))
+        return self.setdefault(function, made)
+
+
+def _array_ufunc(
+    ufunc: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any], method: str = "__call__"
+) -> Any:
     name = ufunc.__name__
     if method != "__call__":
         return ufunc_methods.call(ufunc, method, inputs, kwargs)
@@ -51,8 +84,7 @@ def array_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[s
     return stored(f"np.{name}", result, out)
 
 
-def array_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Evaluate another function of NumPy on tensors."""
+def _array_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     name = f"{function.__module__}.{function.__name__}".removeprefix("numpy.")
     found = evaluator(name)
     if found is None:
@@ -71,6 +103,10 @@ def array_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
         others = {key: kwargs.pop(key) for key in list(kwargs) if key not in taken.every}
         _refuse_keywords(f"np.{name}", others)
     return stored(f"np.{name}", found(*args, **kwargs), out)
+
+
+_ufuncs = _Short(_array_ufunc)
+_functions = _Short(_array_function)
 
 
 class Taken(NamedTuple):

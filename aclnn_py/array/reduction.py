@@ -176,7 +176,8 @@ def arg_extreme(name: str, x: Tensor, axis: int | None = None, keepdims: bool = 
         return out
     queue = ops.arg_max if name == "argmax" else ops.arg_min
     if axis is None:
-        queue(values.reshape(-1), 0, False, out.reshape(()))
+        row = values if values.ndim == 1 else values.reshape(-1)
+        queue(row, 0, False, out.reshape(()) if out.ndim else out)
     else:
         queue(values, axes_of(axis, x.ndim)[0], keepdims, out)
     return out

@@ -13,6 +13,7 @@ from helpers.processes import run_script
 import aclnn_py as ap
 from aclnn_py import errors, functional, ops
 from aclnn_py._ffi import lib
+from aclnn_py.array import dispatch
 from aclnn_py.tensor import array_methods
 from aclnn_py.tensor.recipes import remembered
 
@@ -135,6 +136,35 @@ def test_reductions_go_the_short_way():
     assert known() == 3
 
 
+@pytest.mark.parametrize("function", [np.sum, np.mean, np.std, np.argmax, np.linalg.norm, np.exp])
+def test_functions_of_numpy_go_the_short_way(function):
+    own = dispatch._ufuncs if isinstance(function, np.ufunc) else dispatch._functions
+    kept = recipes_of(own[function])
+    kept.clear()
+    a, b = array(50), array(50, start=-7)
+    x, y = ap.from_numpy(a), ap.from_numpy(b)
+    for result in repeated(function, x):
+        np.testing.assert_allclose(result, function(a), rtol=1e-6)
+    assert len(kept) == 1
+    for result in repeated(function, y):
+        np.testing.assert_allclose(result, function(b), rtol=1e-6)
+    assert len(kept) == 1
+    named = [np.sum(x, axis=axis, keepdims=True).shape for axis in (0, None) for _ in range(3)]
+    assert named == [(1,)] * 6
+
+
+def test_results_that_are_told_where_to_go_go_there():
+    a = array(4, 6)
+    x, zero = ap.from_numpy(a), ap.from_numpy(np.zeros(6, np.float32))
+    for result in repeated(lambda: zero + zero):
+        np.testing.assert_array_equal(result, 0)
+    for function in (np.sum, np.max, np.cumsum):
+        for _ in range(5):
+            out = zero + zero if function is not np.cumsum else x + x
+            assert function(x, 0, out=out) is out
+            np.testing.assert_array_equal(out.numpy(), function(a, 0))
+
+
 def test_what_launches_more_or_reads_elements_is_not_learnt():
     a = np.arange(1, 7, dtype=np.int32)
     x, e = ap.from_numpy(a), ap.from_numpy(np.full(6, 2, np.int32))
@@ -145,6 +175,9 @@ def test_what_launches_more_or_reads_elements_is_not_learnt():
     assert known() == 0
     with pytest.raises(ValueError, match="negative integer powers"):
         x ** (e - 3)
+    counts = [ap.from_numpy(np.full(6, count)) for count in (2, 3)]
+    for i in (0, 0, 0, 0, 1, 1, 0):
+        np.testing.assert_array_equal(np.repeat(x, counts[i]), np.repeat(a, i + 2))
 
 
 def test_dtypes_that_promote_keep_their_result():
