@@ -29,6 +29,7 @@ def build_in_place(
     binding: bool = True,
     empty_kernels: bool = False,
     sanitize: tuple[str, ...] = (),
+    in_batches: bool = False,
 ) -> None:
     """Build the parts asked for into the package directory of this source tree."""
     started = time.monotonic()
@@ -37,7 +38,7 @@ def build_in_place(
     if binding:
         parts["binding"] = binding_units()
     if emulator:
-        parts["emulator"] = emulator_units(empty_kernels=empty_kernels)
+        parts["emulator"] = emulator_units(empty_kernels=empty_kernels, in_batches=in_batches)
     objects = toolchain.compile(parts)
     if binding:
         link_binding(toolchain, objects["binding"])
@@ -48,13 +49,14 @@ def build_in_place(
     say(f"done in {time.monotonic() - started:.1f} s")
 
 
-def build_from_environment() -> None:
+def build_from_environment(*, in_batches: bool) -> None:
     """Build everything, options taken from ACLNN_PY_BUILD_* (pip passes no command line)."""
     sanitize = os.environ.get("ACLNN_PY_BUILD_SANITIZE", "")
     try:
         build_in_place(
             empty_kernels=os.environ.get("ACLNN_PY_BUILD_EMPTY_KERNELS", "") not in ("", "0"),
             sanitize=tuple(filter(None, sanitize.split(","))),
+            in_batches=in_batches,
         )
     except BuildError as error:
         raise SystemExit(f"build_ffi: error: {error}") from None
@@ -101,7 +103,7 @@ def build_wheel(
     """Compile, then pack a wheel."""
     from setuptools import build_meta
 
-    build_from_environment()
+    build_from_environment(in_batches=True)
     remove_packed_files()
     return build_meta.build_wheel(wheel_directory, config_settings, metadata_directory)
 
@@ -123,7 +125,7 @@ def build_editable(
     """Compile in place, then pack the link to this source tree."""
     from setuptools import build_meta
 
-    build_from_environment()
+    build_from_environment(in_batches=False)  # its sources will change one by one
     return build_meta.build_editable(wheel_directory, config_settings, metadata_directory)
 
 
@@ -146,6 +148,11 @@ def main(argv: list[str] | None = None) -> int:
         help="negative control: the emulator's kernels do nothing",
     )
     parser.add_argument(
+        "--batches",
+        action="store_true",
+        help="compile small sources together, as pip does: sooner done, but a change takes longer",
+    )
+    parser.add_argument(
         "--sanitize",
         default=os.environ.get("ACLNN_PY_BUILD_SANITIZE", ""),
         metavar="KINDS",
@@ -159,6 +166,7 @@ def main(argv: list[str] | None = None) -> int:
             binding=both or options.binding,
             empty_kernels=options.empty_kernels,
             sanitize=tuple(filter(None, options.sanitize.split(","))),
+            in_batches=options.batches,
         )
     except BuildError as error:
         print(f"build_ffi: error: {error}", file=sys.stderr)

@@ -7,6 +7,7 @@ import json
 import platform
 from pathlib import Path
 
+from build_parts.batches import batched
 from build_parts.contract import contract_id
 from build_parts.elf import exported_names, shared_definitions
 from build_parts.forwarders import forwarder_texts
@@ -65,6 +66,8 @@ CANN_NAMES = [
     "c_sec",
     "ascend_hal",
 ]
+# Where units find what they include.
+FOLDERS = (INCLUDE, EMULATOR_SOURCES, GENERATED)
 # The baseline of each level is also what a machine must have for the dispatcher to pick it.
 ISA_FLAGS = {
     "base": (),
@@ -73,13 +76,15 @@ ISA_FLAGS = {
 }
 
 
-def emulator_units(*, empty_kernels: bool = False) -> list[Unit]:
+def emulator_units(*, empty_kernels: bool = False, in_batches: bool = False) -> list[Unit]:
     """Generate the tables; return what is to be compiled."""
     build_id = generate_tables()
     sources = sorted(EMULATOR_SOURCES.rglob("*.cpp"))
     if not sources:
         raise BuildError(f"no emulator sources under {EMULATOR_SOURCES}")
     units = [unit for source in sources for unit in units_of(source, empty_kernels=empty_kernels)]
+    if in_batches:
+        units = batched(units, FOLDERS)
     units.append(Unit(build_id, ("-std=c++17",), "gen/contract_id.cpp"))
     return units
 
@@ -90,9 +95,9 @@ def link_emulator(toolchain: Toolchain, objects: list[Path]) -> Path:
         check_levels(objects)
     functions = gated_functions()
     objects, defined = rename_definitions(objects, functions)
-    gates = [
-        Unit(path, include_flags(), f"gen/{path.name}") for path in write_gates(functions, defined)
-    ]
+    # Nothing is left to gain in a gate, once it is a jump, or in what nobody runs but watchers.
+    flags = (*include_flags(), "-O1", "-foptimize-sibling-calls")
+    gates = [Unit(path, flags, f"gen/{path.name}") for path in write_gates(functions, defined)]
     objects += toolchain.compile({"gates": gates})["gates"]
     target = LIB / LIBRARY
     # Templates of the standard library keep default visibility whatever the compiler is told, and
@@ -153,8 +158,7 @@ def units_of(source: Path, *, empty_kernels: bool) -> list[Unit]:
 
 def include_flags() -> tuple[str, ...]:
     """What every unit of the emulator is compiled with."""
-    folders = (INCLUDE, EMULATOR_SOURCES, GENERATED)
-    return ("-std=c++17", "-fvisibility-inlines-hidden", *(f"-I{folder}" for folder in folders))
+    return ("-std=c++17", "-fvisibility-inlines-hidden", *(f"-I{folder}" for folder in FOLDERS))
 
 
 def check_levels(objects: list[Path]) -> None:

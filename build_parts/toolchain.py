@@ -41,6 +41,12 @@ class Unit:
     label: str
     # Without: a few small headers are read faster than the compiled ones of the whole library.
     precompiled: bool = True
+    members: tuple[Path, ...] = ()
+    """The sources that this one includes, if it is a batch of them."""
+
+    def bytes(self) -> int:
+        """How much text of ours there is to compile, headers aside."""
+        return sum(path.stat().st_size for path in self.members or (self.source,))
 
 
 Job = tuple[Unit, list[str], Path]
@@ -115,14 +121,15 @@ class Toolchain:
             digest = hashlib.sha256(shlex.join(command).encode()).hexdigest()[:12]
             target = folder / f"{unit.label.replace('/', '.')}.{digest}.o"
             objects.append(target)
-            entries.append(
+            entries += [
                 {
                     "directory": str(ROOT),
-                    "file": str(unit.source),
-                    "arguments": [*command, "-c", str(unit.source), "-o", str(target)],
+                    "file": str(source),
+                    "arguments": [*command, "-c", str(source), "-o", str(target)],
                     "output": str(target),
                 }
-            )
+                for source in unit.members or (unit.source,)
+            ]
             if not up_to_date(unit.source, target, times):
                 jobs.append((unit, command, target))
         return objects
@@ -133,7 +140,7 @@ class Toolchain:
         folder.mkdir(parents=True, exist_ok=True)
         # Those that wait for no precompiled headers are under way while these are made. They are
         # the long ones too: processors that ended early would wait for a long one begun late.
-        jobs.sort(key=lambda job: (job[0].precompiled, -job[0].source.stat().st_size))
+        jobs.sort(key=lambda job: (job[0].precompiled, -job[0].bytes()))
         with ThreadPoolExecutor(workers) as pool:
             futures = {
                 pool.submit(compile_one, unit, command, target): unit

@@ -5,6 +5,7 @@
 // The functions are defined without their parameters: the callee reads none, and the C calling
 // conventions of the supported machines let the caller pass them. Hence no header that declares
 // them is included here.
+// build alone: the headers that other sources include declare these functions.
 #include <cstddef>
 #include <cstdint>
 

@@ -79,7 +79,8 @@ void pack(const Problem &p, const View &rows, int64_t row, const Envelope &envel
 }
 
 // The rows of this rank in the order in which they leave.
-Status find_order(const Problem &p, PlanContext &c, int64_t most, Order *order, RowCounts *counts) {
+Status find_order(const Problem &p, PlanContext &c, int64_t most, SendingOrder *order,
+                  RowCounts *counts) {
   const Experts &e = p.experts;
   if (p.half) {
     Commands commands(Commands::kCombine, c.tensor(p.expanded).shape[0], e.ranks());
@@ -91,7 +92,7 @@ Status find_order(const Problem &p, PlanContext &c, int64_t most, Order *order, 
   return order_rows(e, integers(c, p.ep_counts), assist, most, order, counts);
 }
 
-void fill(const Problem &p, const View &rows, const Order &order, char *send) {
+void fill(const Problem &p, const View &rows, const SendingOrder &order, char *send) {
   const Envelope envelope = p.envelope();
   parallel_for(static_cast<int64_t>(order.size()), 8, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
@@ -253,7 +254,7 @@ Status run(const Problem &p, PlanContext &c) {
   }
   hccl::Session session(*e.ep, p.text);
   if (const Status s = session.begin()) return s;
-  Order order;
+  SendingOrder order;
   RowCounts counts(e);
   const int64_t most = std::min(rows.layout.shape[0], e.capacity());
   if (const Status s = find_order(p, c, most, &order, &counts)) return s;

@@ -39,14 +39,14 @@ struct Outgoing {
   int64_t row;
   Origin origin;
 };
-using Order = std::vector<Outgoing>;
+using SendingOrder = std::vector<Outgoing>;
 
 // The order in which rows leave, by the rank they go to, and their numbers: as epSendCounts and
 // assistInfoForCombine, which the first version lacks, give them, or as a setup wrote them down.
 Status order_rows(const Experts &experts, const std::vector<int64_t> &ep_counts,
-                  const std::vector<int64_t> &assist, int64_t rows, Order *order,
+                  const std::vector<int64_t> &assist, int64_t rows, SendingOrder *order,
                   RowCounts *counts);
-void order_as_told(const std::vector<TokenRoute> &routes, Order *order, RowCounts *counts);
+void order_as_told(const std::vector<TokenRoute> &routes, SendingOrder *order, RowCounts *counts);
 
 // All checks of phase one.
 Status check_combine(const CombineCall &call, Experts *experts);

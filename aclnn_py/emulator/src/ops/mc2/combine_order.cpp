@@ -41,7 +41,7 @@ Origin origin_of(const int64_t *words) {
 }  // namespace
 
 Status order_rows(const Experts &e, const std::vector<int64_t> &ep_counts,
-                  const std::vector<int64_t> &assist, int64_t rows, Order *order,
+                  const std::vector<int64_t> &assist, int64_t rows, SendingOrder *order,
                   RowCounts *counts) {
   Ranges ranges;
   if (const Status s = read_ranges(e, ep_counts, rows, &ranges)) return s;
@@ -70,7 +70,7 @@ Status order_rows(const Experts &e, const std::vector<int64_t> &ep_counts,
   return 0;
 }
 
-void order_as_told(const std::vector<TokenRoute> &routes, Order *order, RowCounts *counts) {
+void order_as_told(const std::vector<TokenRoute> &routes, SendingOrder *order, RowCounts *counts) {
   std::vector<int64_t> rows(routes.size());
   for (size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<int64_t>(i);
   std::stable_sort(rows.begin(), rows.end(), [&](int64_t a, int64_t b) {
