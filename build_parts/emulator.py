@@ -96,8 +96,8 @@ def link_emulator(toolchain: Toolchain, objects: list[Path]) -> Path:
     functions = gated_functions()
     objects, defined = rename_definitions(objects, functions)
     # Nothing is left to gain in a gate, once it is a jump, or in what nobody runs but watchers.
-    flags = (*include_flags(), "-O1", "-foptimize-sibling-calls")
-    gates = [Unit(path, flags, f"gen/{path.name}") for path in write_gates(functions, defined)]
+    short = (*include_flags(), "-O1", "-foptimize-sibling-calls")
+    gates = [Unit(path, short, f"gen/{path.name}") for path in write_gates(functions, defined)]
     objects += toolchain.compile({"gates": gates})["gates"]
     target = LIB / LIBRARY
     # Templates of the standard library keep default visibility whatever the compiler is told, and

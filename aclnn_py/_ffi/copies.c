@@ -9,6 +9,23 @@ static int32_t check_side(const ap_use *use, const ap_stream *stream)
     return AP_OK;
 }
 
+int32_t ap_read(const ap_use *use, uint64_t source, uint64_t nbytes, uint64_t target)
+{
+    const ap_stream *stream = current_stream;
+    if (AP_UNLIKELY(use->overflow || use->device != active_device || forked_child || intercepted()))
+        return 0;
+    for (int i = 0; i < AP_MARKS; ++i) {
+        const ap_mark *found = &use->marks[i];
+        if (found->stream_id &&
+            (!stream || found->stream_id != stream->id ||
+             found->sequence > __atomic_load_n(&stream->completed, __ATOMIC_ACQUIRE)))
+            return 0;
+    }
+    ap_learn_other();
+    return aclrtMemcpy((void *)(uintptr_t)target, nbytes, (const void *)(uintptr_t)source, nbytes,
+                       ACL_MEMCPY_DEVICE_TO_HOST) == 0;
+}
+
 int64_t ap_copy(ap_stream *stream, uint64_t target, uint64_t source, uint64_t nbytes, int32_t kind,
                 ap_use *one, ap_use *other)
 {

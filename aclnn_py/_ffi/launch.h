@@ -377,6 +377,10 @@ void ap_set_capturing(int32_t on);
 /* Python wants to see every piece of memory made, or no more. */
 void ap_set_watched(int32_t on);
 
+/* Copy bytes of device memory to the host, if no work on them is under way. Returns 0 if that is
+   not known, or the copy fails: nothing has happened then. */
+int32_t ap_read(const ap_use *use, uint64_t source, uint64_t nbytes, uint64_t target);
+
 /* Queue a copy that leaves its mark on one or two pieces of memory. Returns its sequence number, or
    what went wrong as a negative number. */
 int64_t ap_copy(ap_stream *stream, uint64_t target, uint64_t source, uint64_t nbytes, int32_t kind,

@@ -51,16 +51,14 @@ class _Short(dict[Any, Callable[..., Any]]):
     What reads elements launches a copy, so that no recipe is made of it.
     """
 
-    def __init__(self, evaluate: Callable[..., Any]) -> None:
+    def __init__(self, evaluating: Callable[[Any], Callable[..., Any]]) -> None:
         super().__init__()
-        self._evaluate = evaluate
+        self._evaluating = evaluating
 
     def __missing__(self, function: Any) -> Callable[..., Any]:
         if len(self) >= _MOST_FUNCTIONS:  # a program can make ufuncs of its own
             self.clear()
-        evaluate = self._evaluate
-        made = remembered(lambda *args, **kwargs: evaluate(function, args, kwargs))
-        return self.setdefault(function, made)
+        return self.setdefault(function, remembered(self._evaluating(function)))
 
 
 def _array_ufunc(
@@ -84,29 +82,41 @@ def _array_ufunc(
     return stored(f"np.{name}", result, out)
 
 
-def _array_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    name = f"{function.__module__}.{function.__name__}".removeprefix("numpy.")
-    found = evaluator(name)
-    if found is None:
-        if name in BY_CHOICE and thread.unsupported == "host":
-            return on_host(function, *args, **kwargs)
-        raise TypeError(refusal(name))
-    taken = _signature(found)
-    if len(args) > taken.by_position:
-        count = int(taken.by_position)
-        names = _numpys_names(function)[count : len(args)]
-        kwargs = {**dict(zip(names, args[count:], strict=False)), **kwargs}
-        args = args[:count]
-    kwargs = {key: value for key, value in kwargs.items() if value is not _NO_VALUE}
-    out = kwargs.pop("out", None)
-    if not taken.anything:
-        others = {key: kwargs.pop(key) for key in list(kwargs) if key not in taken.every}
-        _refuse_keywords(f"np.{name}", others)
-    return stored(f"np.{name}", found(*args, **kwargs), out)
+class _Function:
+    """What evaluates a function of NumPy other than a ufunc."""
+
+    __slots__ = ("found", "function", "name", "taken")
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+        self.name = f"{function.__module__}.{function.__name__}".removeprefix("numpy.")
+        self.found = evaluator(self.name)
+        self.taken = None if self.found is None else _signature(self.found)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        found, taken, name = self.found, self.taken, self.name
+        if found is None or taken is None:
+            if name in BY_CHOICE and thread.unsupported == "host":
+                return on_host(self.function, *args, **kwargs)
+            raise TypeError(refusal(name))
+        if len(args) > taken.by_position:
+            count = int(taken.by_position)
+            names = _numpys_names(self.function)[count : len(args)]
+            kwargs = {**dict(zip(names, args[count:], strict=False)), **kwargs}
+            args = args[:count]
+        out = None
+        if kwargs:
+            kwargs = {key: value for key, value in kwargs.items() if value is not _NO_VALUE}
+            out = kwargs.pop("out", None)
+            if not taken.anything:
+                others = {key: kwargs.pop(key) for key in list(kwargs) if key not in taken.every}
+                _refuse_keywords(f"np.{name}", others)
+        result = found(*args, **kwargs)
+        return result if out is None else stored(f"np.{name}", result, out)
 
 
-_ufuncs = _Short(_array_ufunc)
-_functions = _Short(_array_function)
+_ufuncs = _Short(lambda ufunc: lambda *inputs: _array_ufunc(ufunc, inputs, {}))
+_functions = _Short(_Function)
 
 
 class Taken(NamedTuple):

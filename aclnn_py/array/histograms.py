@@ -60,6 +60,8 @@ def histogram_bin_edges(
     count = int(bins)
     if count < 1:
         raise ValueError("`bins` must be positive, when an integer")
+    low: Any
+    high: Any
     if range is not None:
         low, high = (float(item) for item in range)
         if low > high:
@@ -67,7 +69,7 @@ def histogram_bin_edges(
     elif not a.count:
         low, high = 0.0, 1.0
     else:
-        low, high = float(a.min()), float(a.max())
+        low, high = a.min().numpy()[()], a.max().numpy()[()]  # NumPy works in their dtype
     if not np.isfinite(low) or not np.isfinite(high):
         raise ValueError(f"autodetected range of [{low}, {high}] is not finite")
     if low == high:

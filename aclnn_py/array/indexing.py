@@ -73,16 +73,13 @@ def take(tensor: Tensor, key: Any) -> Tensor:
 
 def take_along(tensor: Tensor, index: Tensor, axis: int) -> Tensor:
     """Evaluate ``tensor[:, .., index]`` with ``axis`` colons: the short way of one index tensor."""
-    if tensor.dtype_name == "complex128":
-        parts = (functional.contiguous(part(tensor, number)) for number in (0, 1))
-        return functional.complex(*(take_along(each, index, axis) for each in parts))
     index = _index_tensor(index, tensor, axis)
     shape = tensor.shape
     out = empty(
         (*shape[:axis], *index.shape, *shape[axis + 1 :]), tensor.dtype_name, device=tensor.device
     )
     if out.count:
-        ops.index(_movable(tensor), [*[None] * axis, index], _movable(out))
+        ops.gather_v2(tensor, axis, index, out)
     return out
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from aclnn_py._ffi import lib
 from aclnn_py.errors import DeviceMismatchError
 from aclnn_py.memory.buffer import HostBuffer
 from aclnn_py.runtime import capture_rules
@@ -41,9 +42,13 @@ def read(tensor: Tensor, out: npt.NDArray[Any] | None) -> npt.NDArray[Any]:
             return values
         np.copyto(out, values)
         return out
+    size = kind.numpy.itemsize
+    at = tensor.offset * size
     if out is None:
         out = np.empty(layout.shape, kind.numpy)
-    at, size = tensor.offset * kind.numpy.itemsize, kind.numpy.itemsize
+        place = memory.raw + at, out.nbytes, out.ctypes.data
+        if layout.contiguous and lib.ap_read(memory.block.use, *place):
+            return out
     if layout.contiguous and out.flags.c_contiguous:
         # As bytes: not every type of ml_dtypes has a buffer.
         memory.read(out.reshape(-1).view(np.uint8), offset=at)

@@ -183,6 +183,18 @@ def test_weights_of_a_histogram_have_the_shape_of_the_elements(device) -> None:
             call(t, bins=2, weights=np.ones(3))
 
 
+def test_bins_end_where_numpy_ends_them(device) -> None:
+    """Edges are computed in the elements' dtype: elements beside them are counted alike."""
+    for kind in (np.float16, np.float32, np.float64):
+        for seed in range(60):
+            drawn = np.random.default_rng(seed).integers(-6, 7, 6) / 4
+            host = np.radians(drawn).astype(kind)
+            counts, edges = np.histogram(ap.from_numpy(host), 3)
+            wanted = np.histogram(host, 3)
+            np.testing.assert_array_equal(counts, wanted[0])
+            np.testing.assert_array_equal(edges, wanted[1])
+
+
 def test_arrays_of_the_host_are_taken_where_lists_are(device) -> None:
     t = ap.from_numpy(np.arange(4.0, dtype=np.float32))
     assert np.digitize(t, np.array([1.0, 2.5])).tolist() == [0, 1, 1, 2]
