@@ -78,6 +78,7 @@ def calls(dtype: Any) -> list[Call]:
         Call("exp", 1, np.exp, (x,), near),
         Call("log", 1, np.log, (small,), near),
         Call("tanh", 1, np.tanh, (x,), near),
+        Call("dot", 1, np.dot, (fine, small), near),
         # These move a million elements and do little else: waking a thread counts.
         Call("floor", 2, np.floor, (x,)),
         Call("sqrt", 2, np.sqrt, (small,)),

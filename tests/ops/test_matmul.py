@@ -502,3 +502,33 @@ def test_bytes_multiply_modulo_their_width(layout: str) -> None:
     out = hollow((), np.int8)
     ap.ops.dot(place(x, layout), place(x, layout), out)
     assert out.numpy() == np.int64(100 * 100 * 2 + 9).astype(np.int8)
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("product", [ap.ops.dot, lambda *given: ap.ops.matmul(*given, 0)])
+def test_products_of_long_vectors_are_added_up_in_float64_by_blocks(
+    product: Any, dtype: Dtype
+) -> None:
+    rng = np.random.default_rng(17)
+    # Equal terms: what float32 loses in a long sum of them does not cancel.
+    x, y = (rng.uniform(0.1, 0.1001, 300_001).astype(dtype) for _ in range(2))
+    exact, found = wide(x) @ wide(y), []
+    for left, right in (("dense", "dense"), ("stepped", "dense"), ("stepped", "stepped")):
+        out = hollow((), dtype)
+        product(place(x, left), place(y, right), out)
+        found.append(out.numpy())
+    last_digit = np.finfo(dtype).eps if dtype.kind == "f" else 2.0**-7
+    assert abs(wide(found[0]) - exact) <= 2 * last_digit * exact
+    for other in found[1:]:
+        assert_same(other, found[0])
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32])
+def test_integers_of_long_vectors_wrap_around(dtype: Any) -> None:
+    rng, limits = np.random.default_rng(19), np.iinfo(dtype)
+    x, y = (rng.integers(limits.min, limits.max, 200_003).astype(dtype) for _ in range(2))
+    for layout in ("dense", "stepped"):
+        out = hollow((), dtype)
+        ap.ops.dot(place(x, layout), place(y, layout), out)
+        exact = (x.astype(np.uint32) * y.astype(np.uint32)).sum(dtype=np.uint32)
+        assert out.numpy() == exact.astype(dtype)

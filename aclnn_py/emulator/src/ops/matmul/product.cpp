@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "ops/matmul/dot.h"
+
 namespace emu {
 
 Check &check_math_type(Check &check, int8_t value, int8_t highest) {
@@ -69,6 +71,12 @@ View result_view(const aclTensor &out, bool no_row, bool no_column) {
   return view;
 }
 
+// Two vectors, none of which is rounded first.
+bool are_added_up(const aclTensor &x, const aclTensor &y, int8_t cube_math_type) {
+  return x.rank() == 1 && y.rank() == 1 && cube_math_type != kUseFloat16 &&
+         gemm_is_float(x.dtype) && gemm_is_float(y.dtype);
+}
+
 }  // namespace
 
 Status plan_product(const ProductArguments &a, uint64_t *workspace_size, aclOpExecutor **executor) {
@@ -90,12 +98,18 @@ Status plan_product(const ProductArguments &a, uint64_t *workspace_size, aclOpEx
              shape_text(layout_of(*a.mat2)).c_str());
   if (check.ok()) check.shape("out", a.out, shape);
   if (!check.ok()) return check.status();
-  PlanBuilder plan(a.op);
+  const bool with_vector = a.self->rank() == 1 || a.mat2->rank() == 1;
+  PlanBuilder plan(a.op, with_vector ? KernelTime::linear : KernelTime::any);
   const size_t left = plan.input(a.self), right = plan.input(a.mat2), to = plan.output(a.out);
   const int8_t math = a.cube_math_type;
   return plan.finish(
       [=](PlanContext &c) {
         const aclTensor &x = c.tensor(left), &y = c.tensor(right);
+        if (are_added_up(x, y, math)) {
+          const auto sum = static_cast<float>(dot_of_floats(view_of(x), view_of(y)));
+          Writer(view_of(c.tensor(to)), Compute::F32, ACL_DT_UNDEFINED).write(0, 1, &sum);
+          return Status{0};
+        }
         const Operand first(with_unit(x, true), math), second(with_unit(y, false), math);
         StackProduct product;
         product.a = first.stack();

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products with vectors that also take integers: Dot and Addmv. Integers are summed modulo 2^64 and
-// stored with their low bits.
+// Products with vectors that also take integers: Dot and Addmv. Integers are summed modulo a power
+// of 2 and stored with their low bits.
 #include "aclnnop/math.h"
 #include "aclnnop/matmul.h"
+#include "ops/matmul/dot.h"
 #include "ops/matmul/stack.h"
 
 #include <algorithm>
@@ -54,12 +55,8 @@ aclDataType with_scalar(aclDataType tensors, aclDataType scalar) {
   return kind_of(scalar) > kind_of(tensors) ? promote(tensors, scalar) : tensors;
 }
 
-View as_matrix(View view, bool row) {
-  const int64_t length = view.layout.shape[0], step = view.layout.stride[0];
-  view.layout = Layout();
-  if (row) view.layout.push(1, 0);
-  view.layout.push(length, step);
-  if (!row) view.layout.push(1, 0);
+View as_column(View view) {
+  view.layout.push(1, 0);
   return view;
 }
 
@@ -82,19 +79,13 @@ EMU_OPERATOR(Dot, (const aclTensor *self, const aclTensor *tensor, aclTensor *ou
   return plan.finish(
       [=](emu::PlanContext &c) {
         const emu::View a = emu::view_of(c.tensor(left)), b = emu::view_of(c.tensor(right));
-        emu::View result = emu::view_of(c.tensor(to));
+        const emu::View result = emu::view_of(c.tensor(to));
         if (emu::computed_in_integers(a.dtype)) {
-          const auto x = emu::integers(a), y = emu::integers(b);
-          emu::store_integers({emu::wrapping_dot(x.data(), y.data(), a.count())}, 1, result);
+          emu::store_integers({emu::dot_of_integers(a, b)}, 1, result);
           return emu::Status{0};
         }
-        result.layout.push(1, 0);
-        result.layout.push(1, 0);
-        emu::StackProduct product;
-        product.a = emu::matrix_stack(emu::as_matrix(a, true));
-        product.b = emu::matrix_stack(emu::as_matrix(b, false));
-        product.out = result;
-        emu::multiply(product);
+        const auto sum = static_cast<float>(emu::dot_of_floats(a, b));
+        emu::Writer(result, emu::Compute::F32, ACL_DT_UNDEFINED).write(0, 1, &sum);
         return emu::Status{0};
       },
       workspaceSize, executor);
@@ -179,12 +170,12 @@ EMU_OPERATOR(Addmv,
         }
         StackProduct product;
         product.a = matrix_stack(met_in(a, memory[0]));
-        product.b = matrix_stack(as_matrix(met_in(b, memory[1]), false));
-        product.addend = matrix_stack(as_matrix(met_in(kept.view(), memory[2]), false));
+        product.b = matrix_stack(as_column(met_in(b, memory[1])));
+        product.addend = matrix_stack(as_column(met_in(kept.view(), memory[2])));
         product.has_addend = true;
         product.alpha = alpha_value;
         product.beta = beta_value;
-        product.out = as_matrix(result, false);
+        product.out = as_column(result);
         multiply(product);
         if (result.data != target.data) copy_view(result, target);
         return Status{0};
