@@ -212,6 +212,8 @@ void sleep(Stream &stream, std::unique_lock<std::mutex> &lock) {
   for (int i = 0; i < kDozes && stream.idle && stream.habit.formed(); ++i) {
     const uint64_t before = stream.submitted.load(std::memory_order_relaxed);
     stream.wake.wait_for(lock, kDoze);
+    if (stream.idle && has_work(stream) && stream.habit.recent())
+      stream.wake.wait_for(lock, Habit::kSoon);
     if (stream.idle && has_work(stream)) stream.habit.forget();
     if (stream.submitted.load(std::memory_order_relaxed) != before) i = 0;
   }
