@@ -2,6 +2,7 @@
 // build flags: -O3
 // Optimizers for lists of tensors.
 #include "aclnnop/optim.h"
+#include "ops/optim/momentum.h"
 #include "ops/optim/update.h"
 
 namespace emu {
@@ -94,8 +95,9 @@ EMU_OPERATOR(FusedAdamw,
                                            updated(c, v + i, true), largest_of,
                                            updated(c, g + i, false)};
           update_elements(tensors, c.tensor(params + i).numel(), [&](float **x, int64_t n) {
-            for (int64_t k = 0; k < n; ++k) x[4][k] /= divisor;
-            one.run(x[0], x[1], x[2], x[3], x[4], n);
+            alignas(64) float slopes[kBlock];
+            for (int64_t k = 0; k < n && divisor != 1.0f; ++k) slopes[k] = x[4][k] / divisor;
+            one.run(x[0], x[1], x[2], x[3], divisor != 1.0f ? slopes : x[4], n);
           });
         }
         return Status{0};
@@ -135,24 +137,21 @@ EMU_OPERATOR(FusedSgd,
   const size_t buffers = plan.output_list(momentumBufferListOptionalRef);
   const size_t scale = plan.input(gradScaleOptional), count = paramsRef->members.size();
   const bool first = isFirstStep || !buffered;
-  const float rest = 1.0f - dampening, sign = maximize ? -1.0f : 1.0f;
+  const float sign = maximize ? -1.0f : 1.0f;
+  const MomentumStep given{momentum, 1.0f - dampening, lr, weightDecay, sign, 1.0f,
+                           first,    nesterov};
   return plan.finish(
       [=](PlanContext &c) {
-        const float divisor = c.has(scale) ? static_cast<float>(number_in(c, scale)) : 1.0f;
+        static const auto kernel = EMU_PICK_ISA(momentum_step);
+        MomentumStep step = given;
+        if (c.has(scale)) step.divisor = static_cast<float>(number_in(c, scale));
+        const bool scaled = step.divisor != 1.0f;
         for (size_t i = 0; i < count; ++i) {
           const UpdatedTensor buffer = buffered ? updated(c, buffers + i, true) : UpdatedTensor();
-          const UpdatedTensor tensors[] = {updated(c, params + i, true), updated(c, g + i, true),
+          const UpdatedTensor tensors[] = {updated(c, params + i, true), updated(c, g + i, scaled),
                                            buffer};
-          update_elements(tensors, c.tensor(params + i).numel(), [&](float **x, int64_t n) {
-            for (int64_t k = 0; k < n; ++k) {
-              x[1][k] /= divisor;
-              const float grad = sign * x[1][k] + weightDecay * x[0][k];
-              const float speed = first ? grad : momentum * x[2][k] + rest * grad;
-              const float step = nesterov ? grad + momentum * speed : buffered ? speed : grad;
-              x[0][k] -= lr * step;
-              if (buffered) x[2][k] = speed;
-            }
-          });
+          update_elements(tensors, c.tensor(params + i).numel(),
+                          [&](float **x, int64_t n) { kernel(step, x[0], x[1], x[2], n); });
         }
         return Status{0};
       },

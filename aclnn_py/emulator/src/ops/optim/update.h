@@ -34,7 +34,8 @@ bool shared(const UpdatedTensor (&tensors)[kTensors], size_t which, int64_t elem
 }
 
 // Calls body(values, count) for each block of elements; values[i] are those of tensor i, null where
-// it is absent. What body leaves in tensors that are written is stored.
+// it is absent. What body leaves in tensors that are written is stored; it leaves the others as
+// they are.
 template <size_t kTensors, class F>
 void update_elements(const UpdatedTensor (&tensors)[kTensors], int64_t elements, F &&body) {
   Operands operands;
@@ -51,12 +52,12 @@ void update_elements(const UpdatedTensor (&tensors)[kTensors], int64_t elements,
     sources.emplace_back(view);
     targets.emplace_back(view);
   }
-  // Written tensors that lie ready, in memory of their own, are changed where they are.
+  // Tensors that lie ready, in memory of their own, are read and changed where they are.
   bool ready[kTensors];
   for (size_t i = 0; i < kTensors; ++i) {
     const View &view = tensors[i].view;
-    ready[i] = present[i] && tensors[i].written && view.dtype == ACL_FLOAT &&
-               view.layout.is_dense() && !shared(tensors, i, elements);
+    ready[i] = present[i] && view.dtype == ACL_FLOAT && view.layout.is_dense() &&
+               !shared(tensors, i, elements);
   }
   parallel_for((elements + kBlock - 1) / kBlock, 8, [&](int64_t begin, int64_t end) {
     alignas(64) float memory[kTensors][kBlock];
