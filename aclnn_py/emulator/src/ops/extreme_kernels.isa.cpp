@@ -53,6 +53,13 @@ void loaded([[maybe_unused]] Wide<T> &once) {
 #endif
 }
 
+// Rows follow each other, and the processor does not read ahead from one page to the next. There
+// may be nothing at that address.
+void fetch_ahead(const void *at) {
+  constexpr uintptr_t kAhead = 2048;
+  __builtin_prefetch(reinterpret_cast<const void *>(reinterpret_cast<uintptr_t>(at) + kAhead));
+}
+
 template <class T>
 constexpr bool is_odd([[maybe_unused]] T x) {
   if constexpr (std::is_floating_point_v<T>) return x != x;
@@ -180,6 +187,7 @@ T extreme_of(const T *x, int64_t count) {
     for (; i + kStep <= count; i += kStep) {
 #pragma GCC unroll 4
       for (int64_t k = 0; k < kChains; k += 2) {
+        fetch_ahead(x + i + k * kWide);
         Wide<T> one = at(x + i + k * kWide), other = at(x + i + (k + 1) * kWide);
         loaded<T>(one);
         loaded<T>(other);

@@ -72,6 +72,24 @@ void for_each_chosen(const Classes &classes, const View &scores, F body) {
                });
 }
 
+// Rows of classes, each but for its chosen element 0: the element is set while its row is in the
+// nearest cache.
+template <class F>
+void set_rows(const Classes &classes, const View &to, F value_of) {
+  const auto rows = static_cast<int64_t>(classes.chosen.size());
+  if (rows == 0) return;
+  const int64_t width = to.count() / rows;
+  parallel_for(rows, std::max<int64_t>(1, (int64_t{1} << 16) / std::max<int64_t>(1, width)),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t i = begin; i < end; ++i) {
+                   float *row = reinterpret_cast<float *>(to.data) + i * width;
+                   std::fill(row, row + width, 0.0f);
+                   const int64_t one = classes.chosen[static_cast<size_t>(i)];
+                   if (one >= 0) row[one] = value_of(static_cast<size_t>(i));
+                 }
+               });
+}
+
 Check &shapes_fit(Check &check, const aclTensor *self, const aclTensor *target,
                   const aclTensor *weight, bool flat) {
   const Layout given = layout_of(*self);
@@ -199,11 +217,18 @@ Status plan_backward(const Backward &a, bool flat, uint64_t *workspace_size,
         RowSource<float>(incoming).read(0, incoming.count(), gradients.data());
         float divisor = 1;
         if (reduction == kMean) RowSource<float>(view_of(c.tensor(total))).read(0, 1, &divisor);
+        const auto slope_of = [&](size_t i) {
+          const float g = gradients[gradients.size() == 1 ? 0 : i];
+          return -g * classes.weights[i] / divisor;
+        };
+        if (flat && to.dtype == ACL_FLOAT && to.layout.is_dense()) {
+          set_rows(classes, to, slope_of);
+          return Status{0};
+        }
         static constexpr char kZero[16] = {};
         fill_view(to, kZero);
         for_each_chosen(classes, to, [&](size_t i, char *element) {
-          const float g = gradients[gradients.size() == 1 ? 0 : i];
-          const float slope = -g * classes.weights[i] / divisor;
+          const float slope = slope_of(i);
           store_as(to.dtype, element, 0, 1, Compute::F32, &slope);
         });
         return Status{0};

@@ -146,6 +146,36 @@ std::vector<Span> cells_around(int64_t count, int64_t extent) {
   return found;
 }
 
+// A register of any processor; lines are short, and a call for each would take longer than the
+// copy.
+constexpr int64_t kFour = 4;
+typedef float Four __attribute__((vector_size(kFour * sizeof(float)), aligned(4), may_alias));
+
+void fill_line(float *to, int64_t count, float value) {
+  if (count < kFour) {
+    for (int64_t x = 0; x < count; ++x) to[x] = value;
+    return;
+  }
+  const Four four = {value, value, value, value};
+  for (int64_t x = 0; x + kFour <= count; x += kFour) *reinterpret_cast<Four *>(to + x) = four;
+  *reinterpret_cast<Four *>(to + count - kFour) = four;
+}
+
+// The same line, `times` below each other.
+void repeat_line(const float *line, int64_t width, int64_t times, float *to) {
+  constexpr int64_t kShort = 256;
+  if (width < kFour || width > kShort) {
+    for (int64_t k = 0; k < times; ++k) std::copy(line, line + width, to + k * width);
+    return;
+  }
+  const auto column = [=](int64_t x) {
+    const Four four = *reinterpret_cast<const Four *>(line + x);
+    for (int64_t k = 0; k < times; ++k) *reinterpret_cast<Four *>(to + k * width + x) = four;
+  };
+  for (int64_t x = 0; x + kFour <= width; x += kFour) column(x);
+  if (width % kFour != 0) column(width - kFour);
+}
+
 // An element lies in eight cells at most: their sum in float32 is as good as that in float64.
 void spread_cells(const Image &slopes, const Image &result) {
   const int64_t *count = slopes.extent, *size = result.extent;
@@ -162,15 +192,19 @@ void spread_cells(const Image &slopes, const Image &result) {
                  y = cell_of(i % count[1], count[1], size[1]);
       const int64_t rows = (z.end - z.begin) * (y.end - y.begin);
       float *line = lines.data() + i * size[2];
+      if (even) {
+        const int64_t width = size[2] / count[2];
+        const auto cell = static_cast<float>(rows * width);
+        for (int64_t k = 0; k < count[2]; ++k, line += width)
+          fill_line(line, width, *from++ / cell);
+        continue;
+      }
       for (const Span &span : across) {
         const float share = *from++ / static_cast<float>(rows * (span.end - span.begin));
-        if (even) {
-          std::fill(line + span.begin, line + span.end, share);
-        } else {
-          for (int64_t x = span.begin; x < span.end; ++x) line[x] += share;
-        }
+        for (int64_t x = span.begin; x < span.end; ++x) line[x] += share;
       }
     }
+    std::vector<float> sum(static_cast<size_t>(size[2]));
     const Span *above = nullptr;
     for (const Span &z : deep) {
       if (above != nullptr && above->begin == z.begin && above->end == z.end) {
@@ -178,18 +212,27 @@ void spread_cells(const Image &slopes, const Image &result) {
         continue;
       }
       above = &z;
-      for (const Span &y : down) {
+      for (size_t y = 0, next = 0; y < down.size(); y = next) {
+        const Span &rows = down[y];
+        for (next = y + 1;
+             next < down.size() && down[next].begin == rows.begin && down[next].end == rows.end;)
+          ++next;
         // Every element lies in a cell.
-        const float *first = lines.data() + (z.begin * count[1] + y.begin) * size[2];
-        std::copy(first, first + size[2], to);
-        for (int64_t i = z.begin; i < z.end; ++i) {
-          for (int64_t k = y.begin; k < y.end; ++k) {
-            const float *line = lines.data() + (i * count[1] + k) * size[2];
-            if (line == first) continue;
-            for (int64_t x = 0; x < size[2]; ++x) to[x] += line[x];
+        const float *first = lines.data() + (z.begin * count[1] + rows.begin) * size[2];
+        if (z.end - z.begin > 1 || rows.end - rows.begin > 1) {
+          std::copy(first, first + size[2], sum.data());
+          for (int64_t i = z.begin; i < z.end; ++i) {
+            for (int64_t k = rows.begin; k < rows.end; ++k) {
+              const float *line = lines.data() + (i * count[1] + k) * size[2];
+              if (line == first) continue;
+              for (int64_t x = 0; x < size[2]; ++x) sum[static_cast<size_t>(x)] += line[x];
+            }
           }
+          first = sum.data();
         }
-        to += size[2];
+        const auto times = static_cast<int64_t>(next - y);
+        repeat_line(first, size[2], times, to);
+        to += times * size[2];
       }
     }
   };

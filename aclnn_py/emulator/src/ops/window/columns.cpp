@@ -16,7 +16,7 @@ struct Element {
 };
 
 template <class E>
-void line(const char *from, int64_t step, E *to, int64_t count) {
+void copy_line(const char *from, int64_t step, E *to, int64_t count) {
   if (step == 1) {
     std::memcpy(to, from, static_cast<size_t>(count) * sizeof(E));
     return;
@@ -47,8 +47,8 @@ void unfold_row(const Image &image, const Windows &windows, const Element &eleme
           (begin * columns.step + element.k[2] * columns.spread - columns.before) * image.stride[2];
       std::fill(to, to + (begin - column), E{});
       if (end > begin) {
-        line(element.plane + place * static_cast<int64_t>(sizeof(E)), step, to + (begin - column),
-             end - begin);
+        copy_line(element.plane + place * static_cast<int64_t>(sizeof(E)), step,
+                  to + (begin - column), end - begin);
       }
       std::fill(to + (end - column), to + run, E{});
     }
@@ -62,12 +62,55 @@ void unfold_row(const Image &image, const Windows &windows, const Element &eleme
   }
 }
 
+// Neighbouring elements of the image are neighbours among the windows of a row, and so are its
+// rows: an element of all windows is the image, moved.
+bool moves_whole(const Image &image, const Windows &windows) {
+  const Axis &rows = windows.axes[1], &columns = windows.axes[2];
+  return windows.axes[0].count == 1 && rows.step == 1 && columns.step == 1 &&
+         image.stride[2] == 1 && image.stride[1] == columns.count &&
+         image.extent[2] == columns.count;
+}
+
+// As unfold_row, of `lines` whole rows of windows.
+template <class E>
+void move_row(const Image &image, const Windows &windows, const Element &element, int64_t first,
+              int64_t lines, E *to) {
+  const Axis &slices = windows.axes[0], &rows = windows.axes[1], &columns = windows.axes[2];
+  const Span across = windows_inside(columns, element.k[2]),
+             deep = windows_inside(slices, element.k[0]);
+  Span down = windows_inside(rows, element.k[1]);
+  const int64_t width = columns.count;
+  down.begin = std::clamp(down.begin - first, int64_t{0}, lines);
+  down.end = std::clamp(down.end - first, down.begin, lines);
+  if (across.begin >= across.end || deep.begin >= deep.end) down.end = down.begin;
+  std::fill(to, to + down.begin * width, E{});
+  std::fill(to + down.end * width, to + lines * width, E{});
+  if (down.begin == down.end) return;
+  const int64_t begin = down.begin * width + across.begin,
+                end = (down.end - 1) * width + across.end;
+  const int64_t place = (element.k[0] * slices.spread - slices.before) * image.stride[0] +
+                        (first + element.k[1] * rows.spread - rows.before) * width +
+                        element.k[2] * columns.spread - columns.before;
+  std::memcpy(to + begin, reinterpret_cast<const E *>(element.plane) + place + begin,
+              static_cast<size_t>(end - begin) * sizeof(E));
+  // The ends of the rows have what lies at the other side.
+  const auto clear = [=](int64_t x) {
+    for (int64_t y = down.begin; y < down.end; ++y) to[y * width + x] = E{};
+  };
+  for (int64_t x = 0; x < across.begin; ++x) clear(x);
+  for (int64_t x = across.end; x < width; ++x) clear(x);
+}
+
 template <class E>
 void unfold_rows(const Image &image, int64_t n, const Windows &windows, int64_t first_row,
                  int64_t last_row, int64_t first, int64_t count, char *to, int64_t row_step) {
   const int64_t grain = std::max<int64_t>(1, (int64_t{1} << 15) / std::max<int64_t>(1, count));
+  const int64_t width = windows.axes[2].count;
+  const bool moves =
+      width > 0 && first % width == 0 && count % width == 0 && moves_whole(image, windows);
   parallel_for(last_row - first_row, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
+      E *const line = reinterpret_cast<E *>(to) + i * row_step;
       Element element{};
       int64_t row = first_row + i;
       for (int d = kAxes - 1; d >= 0; --d) {
@@ -75,7 +118,8 @@ void unfold_rows(const Image &image, int64_t n, const Windows &windows, int64_t 
         row /= windows.axes[d].window;
       }
       element.plane = image.at(n, row);
-      unfold_row(image, windows, element, first, count, reinterpret_cast<E *>(to) + i * row_step);
+      if (moves) move_row(image, windows, element, first / width, count / width, line);
+      else unfold_row(image, windows, element, first, count, line);
     }
   });
 }
