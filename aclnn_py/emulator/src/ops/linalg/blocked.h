@@ -203,16 +203,29 @@ class Elimination {
   static int64_t largest(const T *column, int64_t first, int64_t end) {
     int64_t best = first;
     double most = -1;
-    for (int64_t i = first; i < end; ++i) {
-      const double size = std::abs(column[i]);
-      if (std::isnan(size)) return i;
-      if (size > most) {
-        most = size;
-        best = i;
+    constexpr int64_t kMany = 32;
+    for (int64_t start = first; start < end; start += kMany) {
+      const int64_t stop = std::min(end, start + kMany);
+      if (!any_above(most, column + start, stop - start)) continue;
+      for (int64_t i = start; i < stop; ++i) {
+        const double size = std::abs(column[i]);
+        if (std::isnan(size)) return i;
+        if (size > most) {
+          most = size;
+          best = i;
+        }
       }
     }
     return best;
   }
+
+  // Whether an element is greater or NaN; without a branch, so that the compiler makes vectors.
+  static bool any_above(double most, const double *x, int64_t count) {
+    int64_t found = 0;
+    for (int64_t i = 0; i < count; ++i) found |= static_cast<int64_t>(!(std::abs(x[i]) <= most));
+    return found != 0;
+  }
+  static bool any_above(double, const Complex128 *, int64_t) { return true; }
 
   const Part<T> a_;
   const int64_t n_;

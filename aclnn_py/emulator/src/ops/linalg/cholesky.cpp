@@ -12,7 +12,7 @@ namespace {
 
 // Rows that take the products of all rows above them at a time, and so few rows that each takes
 // those above it one by one.
-constexpr int64_t kPanel = 128, kFew = 16;
+constexpr int64_t kPanel = 64, kFew = 16;
 constexpr int64_t kTile = 8;
 
 // The upper triangle of a matrix becomes the factor, whose transpose is multiplied from the left.
