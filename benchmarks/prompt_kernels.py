@@ -3,7 +3,8 @@
 
 The call is NumPy's, with tensors and with arrays in turns; ours ends when the device has finished.
 The figure is the least time on the clock. The emulator uses two threads. So does NumPy where it
-uses more than one, which is in its norm. `ACLNN_PY_ISA=v3` keeps both from newer instructions.
+uses more than one, which is in its norm and its products. `ACLNN_PY_ISA=v3` keeps
+both from newer instructions.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def calls(dtype: Any) -> list[Call]:
     grades = rng.integers(0, 1000, COUNT).astype(dtype)
     sparse = np.where(rng.random(COUNT) < 0.5, x, 0).astype(dtype)
     mask = rng.random(COUNT) < 0.5
-    table = x.reshape(ROWS, WIDTH)
+    table, square = x.reshape(ROWS, WIDTH), small.reshape(1000, 1000)
     places = rng.integers(0, ROWS, ROWS)
     # Both sides round sums to the dtype, and add up in an order of their own.
     near = 1e-4 if dtype == np.float32 else 1e-2
@@ -79,6 +80,8 @@ def calls(dtype: Any) -> list[Call]:
         Call("log", 1, np.log, (small,), near),
         Call("tanh", 1, np.tanh, (x,), near),
         Call("dot", 1, np.dot, (fine, small), near),
+        Call("matrix @ vector", 1, np.matmul, (square, fine[:1000]), near),
+        Call("vector @ matrix", 1, np.matmul, (fine[:1000], square), near),
         # These move a million elements and do little else: waking a thread counts.
         Call("floor", 2, np.floor, (x,)),
         Call("sqrt", 2, np.sqrt, (small,)),
