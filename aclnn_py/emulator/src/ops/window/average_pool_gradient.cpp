@@ -161,19 +161,28 @@ void fill_line(float *to, int64_t count, float value) {
   *reinterpret_cast<Four *>(to + count - kFour) = four;
 }
 
-// The same line, `times` below each other.
+// kFours registers of a line, `times` below each other.
+template <int kFours>
+void repeat_part(const float *line, int64_t width, int64_t times, float *to) {
+  Four part[kFours];
+#pragma GCC unroll 8
+  for (int i = 0; i < kFours; ++i) part[i] = reinterpret_cast<const Four *>(line)[i];
+  for (int64_t k = 0; k < times; ++k, to += width) {
+#pragma GCC unroll 8
+    for (int i = 0; i < kFours; ++i) reinterpret_cast<Four *>(to)[i] = part[i];
+  }
+}
+
 void repeat_line(const float *line, int64_t width, int64_t times, float *to) {
-  constexpr int64_t kShort = 256;
+  constexpr int64_t kShort = 256, kPart = 8 * kFour;
   if (width < kFour || width > kShort) {
     for (int64_t k = 0; k < times; ++k) std::copy(line, line + width, to + k * width);
     return;
   }
-  const auto column = [=](int64_t x) {
-    const Four four = *reinterpret_cast<const Four *>(line + x);
-    for (int64_t k = 0; k < times; ++k) *reinterpret_cast<Four *>(to + k * width + x) = four;
-  };
-  for (int64_t x = 0; x + kFour <= width; x += kFour) column(x);
-  if (width % kFour != 0) column(width - kFour);
+  int64_t x = 0;
+  for (; x + kPart <= width; x += kPart) repeat_part<8>(line + x, width, times, to + x);
+  for (; x + kFour <= width; x += kFour) repeat_part<1>(line + x, width, times, to + x);
+  if (x < width) repeat_part<1>(line + width - kFour, width, times, to + width - kFour);
 }
 
 // An element lies in eight cells at most: their sum in float32 is as good as that in float64.
