@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable
 from pathlib import Path
+
+from aclnn_py._ffi.contract.headers import fragments
 
 ROOT = Path(__file__).resolve().parents[2]
 INCLUDE = ROOT / "include"
@@ -17,6 +20,12 @@ LANGUAGES = {
 }
 
 Compile = Callable[..., str]
+
+
+@functools.cache
+def known_fragments() -> tuple[Path, ...]:
+    """The fragments of the contract, each after those it includes; to find them reads them all."""
+    return tuple(fragments(INCLUDE))
 
 
 def compiler_for(language: str) -> list[str]:

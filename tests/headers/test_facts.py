@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections import Counter
@@ -30,7 +31,8 @@ class Declared(NamedTuple):
     parameters: tuple[Parameter, ...]
 
 
-def read_families() -> dict[str, Declared]:
+@functools.cache
+def declarations() -> dict[str, Declared]:
     found: dict[str, Declared] = {}
     for family, functions in families(INCLUDE):
         for function in functions:
@@ -41,13 +43,10 @@ def read_families() -> dict[str, Declared]:
     return found
 
 
-DECLARED = read_families()
-
-
 def test_same_operators_and_parameters_in_the_same_order() -> None:
     rows = facts.operators()
-    assert DECLARED.keys() == rows.keys()
-    for name, declared in DECLARED.items():
+    assert declarations().keys() == rows.keys()
+    for name, declared in declarations().items():
         ours = [parameter for _, parameter in declared.parameters]
         assert ours == [row["name"] for row in rows[name]["params"]], name
         assert len(set(ours)) == len(ours), name
@@ -57,10 +56,10 @@ def test_same_operators_and_parameters_in_the_same_order() -> None:
 def test_both_phases_are_declared() -> None:
     functions: dict[str, Function] = {}
     for path in sorted((INCLUDE / "aclnnop").glob("*.h")):
-        if path.stem in {declared.family for declared in DECLARED.values()}:
+        if path.stem in {declared.family for declared in declarations().values()}:
             functions.update(read_file(path).functions)
-    assert len(functions) == 2 * len(DECLARED)
-    for name in DECLARED:
+    assert len(functions) == 2 * len(declarations())
+    for name in declarations():
         assert f"{name}{PHASE_ONE_SUFFIX}" in functions
         assert functions[name].prototype == (
             f"aclnnStatus {name}(void *workspace, uint64_t workspaceSize, "
@@ -69,7 +68,7 @@ def test_both_phases_are_declared() -> None:
 
 
 def test_types_and_names_tell_the_direction() -> None:
-    for name, declared in DECLARED.items():
+    for name, declared in declarations().items():
         for c_type, parameter in declared.parameters:
             where = f"{name}({parameter})"
             bare = c_type.removeprefix("const ")
@@ -89,7 +88,7 @@ def test_types_and_names_tell_the_direction() -> None:
 def test_every_operator_writes_something() -> None:
     # these act on other ranks or on time alone
     silent = {"aclnnAttentionToFFN", "aclnnFFNToAttention", "aclnnSleep"}
-    for name, declared in DECLARED.items():
+    for name, declared in declarations().items():
         writes = any(not t.startswith("const ") and t.endswith("*") for t, _ in declared.parameters)
         assert writes != (name in silent), name
         if name.startswith("aclnnInplace"):
@@ -101,7 +100,7 @@ def test_cann_spelling_differs_in_const_and_names_only() -> None:
         return c_type.replace("const ", "")
 
     spelled = 0
-    for name, declared in DECLARED.items():
+    for name, declared in declarations().items():
         for (c_type, _), row in zip(
             declared.parameters, facts.operators()[name]["params"], strict=True
         ):
@@ -119,7 +118,7 @@ def test_cann_spelling_differs_in_const_and_names_only() -> None:
 
 
 def test_comments_carry_the_marks_of_the_facts() -> None:
-    for name, declared in DECLARED.items():
+    for name, declared in declarations().items():
         row = facts.operators()[name]
         assert ("[document]" in declared.comment) == (row["source"] == "document"), name
         assert (declared.family == "experimental") == row["experimental"], name
@@ -129,7 +128,7 @@ def test_comments_carry_the_marks_of_the_facts() -> None:
 
 def test_settled_directions_are_the_declared_ones() -> None:
     settled = 0
-    for name, declared in DECLARED.items():
+    for name, declared in declarations().items():
         found = _SETTLED.search(declared.comment)
         if found is None:
             continue
@@ -149,7 +148,7 @@ def test_settled_directions_are_the_declared_ones() -> None:
 
 def test_guards_are_unique_per_cann_header() -> None:
     headers: dict[str, set[str]] = {}
-    for name, declared in DECLARED.items():
+    for name, declared in declarations().items():
         headers.setdefault(declared.guard, set()).add(facts.operators()[name]["header"])
     assert all(len(names) == 1 for names in headers.values())
     for guard, (header,) in headers.items():
@@ -163,7 +162,7 @@ def test_prototypes_shared_with_8_1_have_its_types() -> None:
     for name, types in table.items():
         ours = [
             c_type.replace("const ", "").replace(" *", "*")
-            for c_type, _ in DECLARED[name].parameters
+            for c_type, _ in declarations()[name].parameters
         ]
         assert " ".join(ours) == types, name
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import random
 import re
 import subprocess
@@ -13,11 +14,11 @@ from compiling import INCLUDE, Compile
 
 from aclnn_py import facts
 from aclnn_py._ffi.contract.headers import families, fragments
+from aclnn_py._ffi.contract.reader import Function
 from build_parts.forwarders import forwarder_texts
 from build_parts.paths import write_tree
 
 HEADERS = sorted({row["header"] for row in facts.operators().values()})
-DECLARED = {f.name: f for _, functions in families(INCLUDE) for f in functions}
 # Operators CANN's headers give an output as const, and some they do not, from thirty headers.
 PROGRAM_OPERATORS = [
     *("aclnnAdd", "aclnnAllGatherMatmul", "aclnnMatmulReduceScatter", "aclnnMatmulAllReduce"),
@@ -31,10 +32,15 @@ PROGRAM_OPERATORS = [
 ]
 
 
+@functools.cache
+def declarations() -> dict[str, Function]:
+    return {f.name: f for _, functions in families(INCLUDE) for f in functions}
+
+
 def cann_types(name: str) -> list[str]:
     """The parameter types of an operator as CANN's own header has them."""
     rows = facts.operators()[name]["params"]
-    parameters = DECLARED[f"{name}GetWorkspaceSize"].parameters[:-2]
+    parameters = declarations()[f"{name}GetWorkspaceSize"].parameters[:-2]
     return [
         row.get("cann_type", parameter.ctype)
         for parameter, row in zip(parameters, rows, strict=True)

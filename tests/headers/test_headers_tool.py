@@ -12,11 +12,11 @@ from pathlib import Path
 
 import cffi
 import pytest
-from compiling import INCLUDE, Compile
+from compiling import INCLUDE, Compile, known_fragments
 from helpers.processes import run_script
 
 from aclnn_py import facts
-from aclnn_py._ffi.contract.headers import cdef_text, fragments
+from aclnn_py._ffi.contract.headers import cdef_text
 from aclnn_py.tools.headers import main
 from aclnn_py.tools.headers_reader import MAX_FILE_NBYTES
 from build_parts.forwarders import forwarder_texts
@@ -250,7 +250,7 @@ def test_import_proposes_new_operators(
     for language in ("c11", "c++17"):
         assert compile_text(language, fragment, INCLUDE) == ""
     ffi = cffi.FFI()
-    ffi.cdef("".join(cdef_text(path.read_text()) for path in fragments(INCLUDE)))
+    ffi.cdef("".join(cdef_text(path.read_text()) for path in known_fragments()))
     ffi.cdef(cdef_text(out))
 
 

@@ -7,10 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from compiling import INCLUDE, Compile, compiler_for
+from compiling import INCLUDE, Compile, compiler_for, known_fragments
 
 from aclnn_py import facts
-from aclnn_py._ffi.contract.headers import fragments
 from aclnn_py._ffi.contract.reader import read_file
 
 SIZES = {
@@ -107,7 +106,7 @@ VALUES = {
 }
 INCLUDES = "".join(
     f'#include "{path.relative_to(INCLUDE).as_posix()}"\n'
-    for path in fragments(INCLUDE)
+    for path in known_fragments()
     if path.parent.name != "aclnnop"
 )
 
@@ -127,14 +126,14 @@ def test_sizes_and_offsets(compile_text: Compile, language: str) -> None:
 
 def test_numbers() -> None:
     constants: dict[str, int] = {}
-    for path in fragments(INCLUDE):
+    for path in known_fragments():
         constants.update(read_file(path).constants)
     assert {name: constants[name] for name in VALUES} == VALUES
 
 
 def test_status_names_have_the_numbers_of_the_facts() -> None:
     constants: dict[str, int] = {}
-    for path in fragments(INCLUDE):
+    for path in known_fragments():
         constants.update(read_file(path).constants)
     rows = [row for row in facts.statuses() if isinstance(row["code"], int)]
     assert len(rows) == 307

@@ -6,10 +6,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from compiling import INCLUDE
+from compiling import known_fragments
 from pycparser import c_ast, c_generator, c_parser
 
-from aclnn_py._ffi.contract.headers import cdef_text, fragments
+from aclnn_py._ffi.contract.headers import cdef_text
 from aclnn_py._ffi.contract.reader import (
     DeclarationError,
     Header,
@@ -28,7 +28,7 @@ BASIC_TYPES = "bool size_t " + " ".join(f"{s}int{n}_t" for s in ("", "u") for n 
 @pytest.fixture(scope="module")
 def ours() -> Header:
     whole = Header({}, {}, {})
-    for path in fragments(INCLUDE):
+    for path in known_fragments():
         one = read_file(path)
         whole.functions.update(one.functions)
         whole.constants.update(one.constants)
@@ -39,7 +39,7 @@ def ours() -> Header:
 @pytest.fixture(scope="module")
 def theirs() -> c_ast.FileAST:
     text = "".join(f"typedef int {name};\n" for name in BASIC_TYPES.split())
-    for path in fragments(INCLUDE):
+    for path in known_fragments():
         text += without_comments(cdef_text(path.read_text(encoding="utf-8")))
     return c_parser.CParser().parse(re.sub(r"^#.*$", "", text, flags=re.MULTILINE))
 

@@ -135,17 +135,49 @@ class PhaseOne:
 
     def ask(self, dtypes: Mapping[int, DType]) -> int:
         """Return the status of phase one with these dtypes at these positions."""
+        before = self._retype(dtypes)
+        status: int = self._invoke(self._op, self._words, self._size, self._executor)
+        self._restore(before)
+        if status == 0:
+            self._drop_executor(dtypes)
+        return status
+
+    def takes_one_of(self, dtypes: Mapping[int, DType], more: Sequence[tuple[int, DType]]) -> bool:
+        """Return whether phase one takes these dtypes and one of `more` as well.
+
+        The dtypes are set once for all of `more`: most operators are asked thousands of times.
+        """
+        bits, made = self._bits, self._made
+        invoke, call = self._invoke, (self._op, self._words, self._size, self._executor)
+        before = self._retype(dtypes)
+        for key in more:
+            position = key[0]
+            was = bits[position]
+            bits[position] = made[key] if key in made else self._value(*key)
+            status = invoke(*call)
+            bits[position] = was
+            if status == 0:
+                self._restore(before)
+                self._drop_executor({**dtypes, position: key[1]})
+                return True
+        self._restore(before)
+        return False
+
+    def _retype(self, dtypes: Mapping[int, DType]) -> list[tuple[int, int]]:
+        """Set dtypes; return what was there."""
         bits, made = self._bits, self._made
         before = [(position, bits[position]) for position in dtypes]
         for key in dtypes.items():
             bits[key[0]] = made[key] if key in made else self._value(*key)
-        status: int = self._invoke(self._op, self._words, self._size, self._executor)
+        return before
+
+    def _restore(self, before: Sequence[tuple[int, int]]) -> None:
         for position, value in before:
-            bits[position] = value
-        if status == 0:
-            library().aclDestroyAclOpExecutor(int(ffi.cast("uintptr_t", self._executor[0])))
-            self._forget_retyped(dtypes)
-        return status
+            self._bits[position] = value
+
+    def _drop_executor(self, dtypes: Mapping[int, DType]) -> None:
+        library().aclDestroyAclOpExecutor(int(ffi.cast("uintptr_t", self._executor[0])))
+        self._forget_retyped(dtypes)
 
     def message(self) -> str:
         """Return what the library says about the last refusal."""

@@ -8,7 +8,7 @@ together, and with one more tensor of each dtype that the facts give it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from aclnn_py import facts
 from aclnn_py.tensor.dtypes import DType, all_types, dtype_of
@@ -78,14 +78,7 @@ def _add_taken(
 def _takes(
     question: PhaseOne, kinds: Mapping[int, list[DType]], position: int, dtype: DType
 ) -> bool:
-    ways = _assignments(question, kinds, position, dtype)
-    return any(question.ask(dtypes) == 0 for dtypes in ways)
-
-
-def _assignments(
-    question: PhaseOne, kinds: Mapping[int, list[DType]], position: int, dtype: DType
-) -> Iterator[dict[int, DType]]:
-    """Ways to give the tensor at a position a dtype, the likeliest first."""
+    """Ask in all ways to give the tensor at a position a dtype, the likeliest first."""
     tensors = question.tensors
     alone = {position: dtype}
     alike = {p: dtype for p, name in tensors.items() if name == tensors[position]}
@@ -98,19 +91,32 @@ def _assignments(
             scalars.append(dict.fromkeys(question.scalars, dtype))
     for others in scalars:
         for way in ways:
-            yield from _with_attributes(question, {**others, **way})
+            dtypes = {**others, **way}
+            if question.ask(dtypes) == 0 or _takes_attribute(question, dtypes):
+                return True
     for others in scalars:
         for way in ways[:2]:
-            for other in tensors:
-                has = way.get(other, question.given.get(other))
-                for kind in kinds[other] if other != position else ():
-                    if kind is not has:  # what it has was asked above
-                        yield from _with_attributes(question, {**others, **way, other: kind})
+            more = [
+                (other, kind)
+                for other in tensors
+                if other != position
+                for kind in kinds[other]
+                if kind is not way.get(other, question.given.get(other))  # that was asked above
+            ]
+            dtypes = {**others, **way}
+            if question.takes_one_of(dtypes, more):
+                return True
+            if question.dtype_attributes and any(
+                _takes_attribute(question, {**dtypes, other: kind}) for other, kind in more
+            ):
+                return True
+    return False
 
 
-def _with_attributes(question: PhaseOne, dtypes: dict[int, DType]) -> Iterator[dict[int, DType]]:
+def _takes_attribute(question: PhaseOne, dtypes: dict[int, DType]) -> bool:
     """Attributes that name a dtype have to be that of a result: try each that is given."""
-    yield dtypes
-    if question.dtype_attributes:
-        for kind in {*dtypes.values()}:
-            yield {**dtypes, **dict.fromkeys(question.dtype_attributes, kind)}
+    attributes = question.dtype_attributes
+    return bool(attributes) and any(
+        question.ask({**dtypes, **dict.fromkeys(attributes, kind)}) == 0
+        for kind in {*dtypes.values()}
+    )

@@ -23,7 +23,8 @@ def operator_named(name: str) -> Op:
     if row == ffi.NULL:
         import difflib
 
-        close = difflib.get_close_matches(name, operator_names(), 3)
+        # Python and its tools ask modules for names like `__wrapped__`: nobody misspelled those.
+        close = [] if name[0] == "_" else difflib.get_close_matches(name, operator_names(), 3)
         advice = f"; did you mean {', '.join(close)}?" if close else ""
         raise AttributeError(f"CANN has no operator {name!r}{advice}")
     return Op(row)
