@@ -348,12 +348,17 @@ def interrupted(wait: Callable[[], object]) -> float:
         pressed.append(time.monotonic())
         signal.raise_signal(signal.SIGINT)
 
+    # Where the suite is a job in the background of a shell, the signal is ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.3, press)
     timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        wait()
-    noticed = time.monotonic()
-    timer.join()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            wait()
+        noticed = time.monotonic()
+        timer.join()
+    finally:
+        signal.signal(signal.SIGINT, before)
     return noticed - pressed[0]
 
 
