@@ -57,7 +57,7 @@ def test_good_calls_of_the_tables_are_let_through(device: ap.Device, module: obj
         for case in module.CASES:  # type: ignore[attr-defined]
             names = case.accepted()
             for name in dict.fromkeys((names[0], names[-1])):
-                yield case.id, lambda case=case, name=name: problems.run(case, name, "dense")
+                yield case.id, lambda case=case, name=name: problems.run(case, name, ["dense"])
 
     found = refusals(calls())
     assert {name: text for name, text in found.items() if name.split("-")[0] not in NARROW} == {}

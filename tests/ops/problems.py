@@ -105,10 +105,10 @@ def compare(argument: Any, given: Any, what: str) -> None:
                 assert_close(result, argument.oracle, scale=argument.scale, what=what)
 
 
-def run(case: Case, name: str) -> None:
-    """Run a case for one dtype and each layout of all its tensors."""
+def run(case: Case, name: str, layouts: Sequence[str] = LAYOUTS) -> None:
+    """Run a case for one dtype and each of these layouts of all its tensors."""
     problem = case.problem(name)
-    for layout in LAYOUTS:
+    for layout in layouts:
         arguments = [put(argument, layout) for argument in problem]
         op("aclnn" + case.operator)(*arguments)
         for position, argument in enumerate(problem):
