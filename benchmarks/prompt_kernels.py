@@ -80,9 +80,9 @@ def calls(dtype: Any) -> list[Call]:
         Call("log", 1, np.log, (small,), near),
         Call("tanh", 1, np.tanh, (x,), near),
         Call("dot", 1, np.dot, (fine, small), near),
-        Call("matrix @ vector", 1, np.matmul, (square, fine[:1000]), near),
-        Call("vector @ matrix", 1, np.matmul, (fine[:1000], square), near),
-        # These move a million elements and do little else: waking a thread counts.
+        # These read or move a million elements and do little else: waking a thread counts.
+        Call("matrix @ vector", 3, np.matmul, (square, fine[:1000]), near),
+        Call("vector @ matrix", 3, np.matmul, (fine[:1000], square), near),
         Call("floor", 2, np.floor, (x,)),
         Call("sqrt", 2, np.sqrt, (small,)),
         Call("divide", 2, np.divide, (x, small)),

@@ -523,6 +523,25 @@ def test_products_of_long_vectors_are_added_up_in_float64_by_blocks(
         assert_same(other, found[0])
 
 
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+@pytest.mark.parametrize("product", [ap.ops.mv, ap.ops.matmul])
+def test_rows_times_a_vector_are_added_up_as_two_vectors_are(product: Any, dtype: Dtype) -> None:
+    rng = np.random.default_rng(23)
+    x = rng.uniform(0.1, 0.1001, (5, 40_003)).astype(dtype)
+    y = rng.uniform(0.1, 0.1001, 40_003).astype(dtype)
+    each = []
+    for row in x:
+        out = hollow((), dtype)
+        ap.ops.dot(place(row), place(y), out)
+        each.append(out.numpy())
+    wider = np.zeros((5, 40_010), dtype)
+    wider[:, 4:-3] = x
+    for rows, layout in ((place(x), "dense"), (place(wider)[:, 4:-3], "stepped")):
+        out = hollow((5,), dtype)
+        product(rows, place(y, layout), out, 0)
+        assert_same(out.numpy(), np.stack(each))
+
+
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32])
 def test_integers_of_long_vectors_wrap_around(dtype: Any) -> None:
     rng, limits = np.random.default_rng(19), np.iinfo(dtype)

@@ -6,12 +6,13 @@
 #include <vector>
 
 #include "core/pool.h"
+#include "ops/matmul/gemm.h"
 
 namespace emu {
 namespace {
 
-constexpr int64_t piece = 16 * dot_block;  // whose sum is kept apart
-constexpr int64_t worth_a_thread = 8;      // pieces
+constexpr int64_t piece = dot_piece;
+constexpr int64_t worth_a_thread = 8;  // pieces
 
 // add(piece, x, y, count) for all elements, which are read as `via`, in order for each piece.
 template <class T, class Add>
@@ -48,6 +49,26 @@ double dot_of_floats(const View &a, const View &b) {
     kernel(x, y, n, &lanes[p * dot_lanes]);
   });
   return std::accumulate(lanes.begin(), lanes.end(), 0.0);
+}
+
+void dots_of_rows(const View &matrix, const View &vector, float *sums) {
+  static const auto kernel = EMU_PICK_ISA(row_products);
+  const int64_t rows = matrix.layout.shape[0], depth = matrix.layout.shape[1],
+                step = matrix.layout.stride[0];
+  std::vector<float> column(static_cast<size_t>(depth));
+  load_f32(vector.data, vector.dtype, 0, vector.layout.stride[0], depth, column.data());
+  const int64_t grain = std::max<int64_t>(1, worth_a_thread * piece / std::max<int64_t>(1, depth));
+  parallel_for(rows, grain, [&](int64_t begin, int64_t end) {
+    if (matrix.dtype == ACL_FLOAT) {
+      const auto *first = reinterpret_cast<const float *>(matrix.data) + begin * step;
+      return kernel(first, step, end - begin, column.data(), depth, sums + begin);
+    }
+    std::vector<float> row(static_cast<size_t>(depth));
+    for (int64_t i = begin; i < end; ++i) {
+      load_f32(matrix.data, matrix.dtype, i * step, 1, depth, row.data());
+      kernel(row.data(), depth, 1, column.data(), depth, sums + i);
+    }
+  });
 }
 
 uint32_t dot_of_integers(const View &a, const View &b) {

@@ -71,10 +71,21 @@ View result_view(const aclTensor &out, bool no_row, bool no_column) {
   return view;
 }
 
-// Two vectors, none of which is rounded first.
+// A vector, or rows whose elements are neighbours, times a vector: neither is rounded first.
 bool are_added_up(const aclTensor &x, const aclTensor &y, int8_t cube_math_type) {
-  return x.rank() == 1 && y.rank() == 1 && cube_math_type != kUseFloat16 &&
+  const bool rows = x.rank() == 2 && !is_fractal(x) && x.strides[1] == 1;
+  return y.rank() == 1 && (x.rank() == 1 || rows) && cube_math_type != kUseFloat16 &&
          gemm_is_float(x.dtype) && gemm_is_float(y.dtype);
+}
+
+void add_up(const View &x, const View &y, const View &out) {
+  std::vector<float> sums(static_cast<size_t>(out.count()));
+  if (x.layout.rank == 2) dots_of_rows(x, y, sums.data());
+  else sums[0] = static_cast<float>(dot_of_floats(x, y));
+  const Writer writer(out, Compute::F32, ACL_DT_UNDEFINED);
+  const int64_t count = out.count();
+  for (int64_t i = 0; i < count; i += kBlock)
+    writer.write(i, std::min(kBlock, count - i), &sums[static_cast<size_t>(i)]);
 }
 
 }  // namespace
@@ -106,8 +117,7 @@ Status plan_product(const ProductArguments &a, uint64_t *workspace_size, aclOpEx
       [=](PlanContext &c) {
         const aclTensor &x = c.tensor(left), &y = c.tensor(right);
         if (are_added_up(x, y, math)) {
-          const auto sum = static_cast<float>(dot_of_floats(view_of(x), view_of(y)));
-          Writer(view_of(c.tensor(to)), Compute::F32, ACL_DT_UNDEFINED).write(0, 1, &sum);
+          add_up(view_of(x), view_of(y), view_of(c.tensor(to)));
           return Status{0};
         }
         const Operand first(with_unit(x, true), math), second(with_unit(y, false), math);
