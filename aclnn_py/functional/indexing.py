@@ -312,6 +312,7 @@ def take(input: Tensor, index: Tensor, *, stream: Stream | None = None) -> Tenso
     return out
 
 
+@remembered
 def index_copy(
     input: Tensor, dim: int, index: Tensor, source: Tensor, *, stream: Stream | None = None
 ) -> Tensor:
@@ -320,8 +321,8 @@ def index_copy(
     Parameters
     ----------
     input : Tensor
-        1 to 8 dimensions; dtype int8 | int16 | int32 | int64 | uint8 | float16 | float32 | bool |
-        float64 | complex64 | complex128 | uint16 | uint32 | uint64 | bfloat16.
+        Dtype float32 | bfloat16 | float16 | int32 | uint32 | int64 | uint64 | int16 | int8 | uint8
+        | float64 | bool | complex128 | complex64.
     dim : int
         Dimension; a negative one counts from the last.
     index : Tensor
@@ -346,13 +347,11 @@ def index_copy(
 
     Source
     ------
-    aclnnInplaceCopy (``include/aclnnop/conversion.h``), CANN >= 8.1.RC1; aclnnInplaceIndexCopy
-    (``include/aclnnop/index.h``), CANN >= 8.1.RC1.
+    aclnnIndexCopy (``include/aclnnop/index.h``), CANN >= 8.1.RC1.
     """
     expect_tensors(input=input, index=index, source=source)
     out = empty(input.shape, input.dtype_name, device=input.device)
-    ops.inplace_copy(out, input, stream=stream)
-    ops.inplace_index_copy(out, dim, index, source, stream=stream)
+    ops.index_copy(input, dim, index, source, out, stream=stream)
     return out
 
 

@@ -54,7 +54,7 @@ ROWS = (
         ("take(input, index, out)",), {"index": "Positions; int32 or int64."}),
     Row("index_copy", "input: Tensor, dim: int, index: Tensor, source: Tensor",
         "Copy a tensor and overwrite slices along a dimension.", (SAME,),
-        ("inplace_copy(out, input)", "inplace_index_copy(out, dim, index, source)"),
+        ("index_copy(input, dim, index, source, out)",),
         {"index": _ONE, "source": "New slices."}),
     Row("index_add", "input: Tensor, dim: int, index: Tensor, source: Tensor, *, "
         "alpha: Number = 1", "Copy a tensor and add to slices along a dimension.", (SAME,),

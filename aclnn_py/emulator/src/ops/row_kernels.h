@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading whole rows by an index, compiled once per instruction set: short rows are a few vectors.
+// Moving whole rows that lie anywhere, compiled once per instruction set: short rows are a few
+// vectors.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,8 @@ struct RowKernels {
   // below zero counts from `extent`. `size` is at least kShortestRow.
   void (*gather)(const char *from, int64_t step, int64_t extent, const void *index, bool wide,
                  int64_t count, int64_t size, char *to);
+  // The `size` bytes at from[i] go to to[i], in order. `size` is at least kShortestRow.
+  void (*copy)(const char *const *from, char *const *to, int64_t count, int64_t size);
 };
 
 constexpr int64_t kShortestRow = 64;

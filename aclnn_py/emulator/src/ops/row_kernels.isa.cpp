@@ -88,10 +88,34 @@ void gather(const char *from, int64_t step, int64_t extent, const void *index, b
   else gather_rows(from, step, extent, static_cast<const int32_t *>(index), count, size, to);
 }
 
+// Rows so many bytes further on are fetched line by line while one is copied. Longer rows are
+// fetched well enough by the processor itself.
+constexpr int64_t kFetchedAhead = 4096, kLongestFetched = 8192;
+
+void copy(const char *const *from, char *const *to, int64_t count, int64_t size) {
+  const int64_t ahead = size < kFetchedAhead ? kFetchedAhead / size : 1;
+  const int64_t fetched = size > kLongestFetched ? 0 : count - ahead;
+  int64_t i = 0;
+  for (; i < fetched; ++i) {
+    const char *source = from[i], *next_source = from[i + ahead];
+    char *target = to[i], *next_target = to[i + ahead];
+    int64_t at = 0;
+    for (; at + kLine <= size; at += kLine) {
+      __builtin_prefetch(next_source + at);
+      __builtin_prefetch(next_target + at, 1);
+#pragma GCC unroll 4
+      for (int64_t part = 0; part < kLine; part += kBytes)
+        copy_register(source + at + part, target + at + part);
+    }
+    if (at < size) copy_row(source + size - kLine, target + size - kLine, kLine);
+  }
+  for (; i < count; ++i) std::memcpy(to[i], from[i], static_cast<size_t>(size));
+}
+
 }  // namespace
 
 extern const RowKernels row_table;
-constexpr RowKernels row_table = {within, gather};
+constexpr RowKernels row_table = {within, gather, copy};
 
 }  // namespace EMU_ISA_NS
 }  // namespace emu

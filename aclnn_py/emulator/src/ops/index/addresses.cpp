@@ -36,22 +36,25 @@ bool Addresses::list(int64_t start, int64_t count, char **to, IndexFault &fault)
   bool good = true;
   for (const Axis &axis : axes_) {
     at = 0;
-    const bool wide = axis.index.dtype == ACL_INT64;
-    const int64_t bytes = axis.stride * unit;
-    for_each_run(axis.index.layout, start, count, [&](int64_t offset, int64_t step, int64_t run) {
-      for (int64_t i = 0; i < run; ++i, offset += step) {
-        int64_t value = wide ? reinterpret_cast<const int64_t *>(axis.index.data)[offset]
-                             : reinterpret_cast<const int32_t *>(axis.index.data)[offset];
-        const int64_t given = value;
-        if (value < 0 && axis.negative == Negative::kFromEnd) value += axis.extent;
-        if (value < 0 || value >= axis.extent) {
-          fault.report(given, axis.extent);
+    const int64_t bytes = axis.stride * unit, extent = axis.extent;
+    const int64_t below = axis.negative == Negative::kFromEnd ? extent : 0;
+    const auto add = [&](const auto *index, int64_t step, int64_t run) {
+      for (int64_t i = 0; i < run; ++i, index += step) {
+        int64_t value = *index;
+        if (value < 0) value += below;
+        if (static_cast<uint64_t>(value) >= static_cast<uint64_t>(extent)) {
+          fault.report(*index, extent);
           good = false;
           value = 0;
         }
         to[at + i] += value * bytes;
       }
       at += run;
+    };
+    const bool wide = axis.index.dtype == ACL_INT64;
+    for_each_run(axis.index.layout, start, count, [&](int64_t offset, int64_t step, int64_t run) {
+      if (wide) add(reinterpret_cast<const int64_t *>(axis.index.data) + offset, step, run);
+      else add(reinterpret_cast<const int32_t *>(axis.index.data) + offset, step, run);
     });
   }
   return good;
@@ -150,19 +153,6 @@ void copy_each(char *const *from, char *const *to, int64_t count) {
   for (int64_t i = 0; i < count; ++i) std::memcpy(to[i], from[i], Size);
 }
 
-// Rows whose length is a multiple of a cache line: those to come are fetched ahead, since they lie
-// anywhere.
-void copy_lines(char *const *from, char *const *to, int64_t count, int64_t size) {
-  constexpr int64_t kAhead = 12, kLine = 64;
-  for (int64_t i = 0; i < count; ++i) {
-    if (i + kAhead < count) {
-      for (int64_t at = 0; at < size && at < 4 * kLine; at += kLine)
-        __builtin_prefetch(from[i + kAhead] + at);
-    }
-    for (int64_t at = 0; at < size; at += kLine) std::memcpy(to[i] + at, from[i] + at, kLine);
-  }
-}
-
 template <class T>
 T combined(T a, T b, Combine how) {
   if constexpr (std::is_integral_v<T>) {
@@ -234,6 +224,49 @@ CombineFn combine_in(aclDataType dtype) {
   }
 }
 
+// Targets lie anywhere: those of so many pairs further on are on their way meanwhile.
+constexpr int64_t kAwaited = 16;
+
+// One element each, of a dtype that needs no conversion. In order, since targets may repeat.
+template <class T, Combine How>
+void combine_each(char *const *targets, char *const *sources, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    if (i + kAwaited < count) __builtin_prefetch(targets[i + kAwaited], 1);
+    T a, b;
+    std::memcpy(&a, targets[i], sizeof a);
+    std::memcpy(&b, sources[i], sizeof b);
+    a = combined(a, b, How);
+    std::memcpy(targets[i], &a, sizeof a);
+  }
+}
+
+using EachFn = void (*)(char *const *, char *const *, int64_t);
+
+template <class T>
+EachFn each_of(Combine how) {
+  switch (how) {
+    case Combine::kAdd: return combine_each<T, Combine::kAdd>;
+    case Combine::kMultiply: return combine_each<T, Combine::kMultiply>;
+    case Combine::kDivide: return combine_each<T, Combine::kDivide>;
+    case Combine::kMaximum: return combine_each<T, Combine::kMaximum>;
+    default: return combine_each<T, Combine::kMinimum>;
+  }
+}
+
+// Null for a dtype that must be converted.
+EachFn each_in(aclDataType dtype, Combine how) {
+  if (!is_native(dtype)) return nullptr;
+  switch (compute_for(dtype)) {
+    case Compute::F64: return each_of<double>(how);
+    case Compute::I32: return each_of<int32_t>(how);
+    case Compute::I64: return each_of<int64_t>(how);
+    case Compute::U64: return each_of<uint64_t>(how);
+    case Compute::C64: return each_of<Complex64>(how);
+    case Compute::C128: return each_of<Complex128>(how);
+    default: return each_of<float>(how);
+  }
+}
+
 }  // namespace
 
 void copy_addressed(Addresses from, Addresses to, Order order, IndexFault &fault) {
@@ -264,8 +297,8 @@ void copy_addressed(Addresses from, Addresses to, Order order, IndexFault &fault
         case 8: copy_each<8>(sources, targets, n); break;
         case 16: copy_each<16>(sources, targets, n); break;
         default:
-          if (size % 64 == 0 && size <= 1024) {
-            copy_lines(sources, targets, n, size);
+          if (size >= kShortestRow) {
+            row_kernels().copy(sources, targets, n, size);
             break;
           }
           for (int64_t i = 0; i < n; ++i)
@@ -280,18 +313,20 @@ void copy_addressed(Addresses from, Addresses to, Order order, IndexFault &fault
   }
 }
 
-// Targets lie anywhere: those of so many pairs further on are on their way meanwhile.
-constexpr int64_t kAwaited = 16;
-
 void combine_addressed(Addresses from, Addresses to, Combine how, IndexFault &fault) {
   const aclDataType dtype = to.dtype();
-  const CombineFn combine = combine_in(dtype);
   if (to.count() == 0) return;
   const int64_t run = Addresses::fold(from, to) / item_size(dtype), total = to.count();
+  const CombineFn combine = combine_in(dtype);
+  const EachFn each = run == 1 ? each_in(dtype, how) : nullptr;
   char *sources[kBlock], *targets[kBlock];
   for (int64_t start = 0; start < total; start += kBlock) {
     const int64_t n = std::min(kBlock, total - start);
     if (!from.list(start, n, sources, fault) || !to.list(start, n, targets, fault)) return;
+    if (each != nullptr) {
+      each(targets, sources, n);
+      continue;
+    }
     for (int64_t i = 0; i < n; ++i) {
       if (i + kAwaited < n) __builtin_prefetch(targets[i + kAwaited], 1);
       combine(targets[i], sources[i], 1, run, dtype, how);

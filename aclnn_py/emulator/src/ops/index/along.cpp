@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writing whole entries of one dimension: IndexCopy, IndexAdd, IndexFill and their in-place forms.
 #include "aclnnop/index.h"
+#include "core/pool.h"
 #include "ops/index/addresses.h"
+#include "ops/row_kernels.h"
 #include "ops/shape/movement.h"
 
 namespace emu {
@@ -35,6 +37,58 @@ struct Filling {
     view.layout = still(shape);
   }
 };
+
+// Entries of one dimension of dense tensors as rows of bytes.
+struct DenseRows {
+  int64_t outer = 1, extent, size;
+
+  DenseRows(const View &view, int axis)
+      : extent(view.layout.shape[axis]), size(item_size(view.dtype)) {
+    for (int d = 0; d < axis; ++d) outer *= view.layout.shape[d];
+    for (int d = axis + 1; d < view.layout.rank; ++d) size *= view.layout.shape[d];
+  }
+};
+
+// `self` copied to `target` but for the entries that `index` names, which are those of `source`:
+// every entry is written once. False, and nothing is written, where that takes whole rows of dense
+// tensors and the operands are others, or where an index is wrong.
+bool copy_with(const View &self, const View &source, const View &index, int axis,
+               const View &target) {
+  if (!self.layout.is_dense() || !source.layout.is_dense() || !target.layout.is_dense() ||
+      target.layout.rank == 0 || source.layout.rank == 0 || self.data == target.data ||
+      clash(self, target))
+    return false;
+  const DenseRows rows(target, axis);
+  const bool wide = index.dtype == ACL_INT64;
+  const int64_t entries = index.count();
+  const RowKernels &kernels = row_kernels();
+  if (rows.size < kShortestRow || !kernels.within(index.data, wide, entries, 0, rows.extent))
+    return false;
+  // Which entry of source each one of the result is; of duplicates the last.
+  std::vector<int64_t> chosen(static_cast<size_t>(rows.extent), -1);
+  for (int64_t i = 0; i < entries; ++i) {
+    const int64_t named = wide ? reinterpret_cast<const int64_t *>(index.data)[i]
+                               : reinterpret_cast<const int32_t *>(index.data)[i];
+    chosen[static_cast<size_t>(named)] = i;
+  }
+  parallel_for(rows.outer * rows.extent, std::max<int64_t>(1, 65536 / rows.size),
+               [&](int64_t begin, int64_t end) {
+                 const char *from[kBlock];
+                 char *to[kBlock];
+                 for (int64_t start = begin; start < end; start += kBlock) {
+                   const int64_t n = std::min(kBlock, end - start);
+                   for (int64_t i = 0; i < n; ++i) {
+                     const int64_t row = start + i, block = row / rows.extent;
+                     const int64_t other = chosen[static_cast<size_t>(row % rows.extent)];
+                     from[i] = other < 0 ? self.data + row * rows.size
+                                         : source.data + (block * entries + other) * rows.size;
+                     to[i] = target.data + row * rows.size;
+                   }
+                   kernels.copy(from, to, n, rows.size);
+                 }
+               });
+  return true;
+}
 
 Status plan_along(const AlongArguments &a, Deed deed, uint64_t *workspace_size,
                   aclOpExecutor **executor) {
@@ -109,7 +163,12 @@ Status plan_along(const AlongArguments &a, Deed deed, uint64_t *workspace_size,
             with = kept_source->view();
           }
         }
-        if (!in_place) move_view(view_of(c.tensor(self)), target);
+        if (!in_place) {
+          const View before = view_of(c.tensor(self));
+          if (deed == Deed::kCopy && copy_with(before, with, kept_index.view(), axis, target))
+            return Status{0};
+          move_view(before, target);
+        }
         if (target.layout.rank == 0) target.layout.push(1, 0);
         if (c.has(source) && with.layout.rank == 0) with.layout = still(walk);
         View base = target, named = kept_index.view();
