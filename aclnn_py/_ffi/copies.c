@@ -26,6 +26,23 @@ int32_t ap_read(const ap_use *use, uint64_t source, uint64_t nbytes, uint64_t ta
                        ACL_MEMCPY_DEVICE_TO_HOST) == 0;
 }
 
+int32_t ap_indices_within(const ap_use *use, uint64_t source, uint64_t count, int64_t length)
+{
+    int64_t *indices = malloc(count * sizeof *indices);
+    uint64_t outside = 0, extent = (uint64_t)length;
+    if (!indices || !ap_read(use, source, count * sizeof *indices, (uint64_t)(uintptr_t)indices)) {
+        free(indices);
+        return 0;
+    }
+    /* The sign of one of the two tells, also where it is the sum that went around. */
+    for (uint64_t i = 0; i < count; ++i) {
+        uint64_t at = (uint64_t)indices[i];
+        outside |= (at + extent) | (extent - 1 - at);
+    }
+    free(indices);
+    return outside >> 63 == 0;
+}
+
 int64_t ap_copy(ap_stream *stream, uint64_t target, uint64_t source, uint64_t nbytes, int32_t kind,
                 ap_use *one, ap_use *other)
 {

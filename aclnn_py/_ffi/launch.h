@@ -380,6 +380,9 @@ void ap_set_watched(int32_t on);
 /* Copy bytes of device memory to the host, if no work on them is under way. Returns 0 if that is
    not known, or the copy fails: nothing has happened then. */
 int32_t ap_read(const ap_use *use, uint64_t source, uint64_t nbytes, uint64_t target);
+/* Whether dense int64 indices on the device are all from -length to length - 1. Returns 0 also if
+   they cannot be read as above, or host memory lacks: nothing has happened then. */
+int32_t ap_indices_within(const ap_use *use, uint64_t source, uint64_t count, int64_t length);
 
 /* Queue a copy that leaves its mark on one or two pieces of memory. Returns its sequence number, or
    what went wrong as a negative number. */

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from aclnn_py import functional, ops
+from aclnn_py._ffi import lib
 from aclnn_py.array.arithmetic import overlaps, shares_memory
 from aclnn_py.array.parts import part
 from aclnn_py.array.promotion import cast, is_operand, scalar, tensor_of
@@ -333,11 +334,20 @@ def _index_tensors(item: Any, tensor: Tensor, axis: int) -> list[Tensor]:
 def _index_tensor(item: Tensor, tensor: Tensor, axis: int) -> Tensor:
     """The index tensor as int64, when all of it is in range."""
     _same_device(tensor, item)
-    index = cast(item, dtype_of("int64"))
-    if item.count and thread.capture is None:
+    index, length = cast(item, dtype_of("int64")), tensor.shape[axis]
+    if item.count and thread.capture is None and not _all_within(index, length):
         for extreme in _extremes(index):
-            _checked(extreme, tensor.shape[axis], axis)
+            _checked(extreme, length, axis)
     return index
+
+
+def _all_within(index: Tensor, length: int) -> bool:
+    """Whether it is known at once that all of a few indices are in range."""
+    layout, memory = index.layout, index.buffer
+    if index.count > _FEW or not layout.contiguous:
+        return False
+    at = memory.raw + index.offset * layout.dtype.numpy.itemsize
+    return bool(lib.ap_indices_within(memory.block.use, at, index.count, length))
 
 
 def _extremes(index: Tensor) -> tuple[int, int]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from aclnn_py import functional
+from aclnn_py import functional, ops
 from aclnn_py.array.operands import (
     along,
     placed,
@@ -22,7 +22,7 @@ from aclnn_py.array.searching import (
     sort,
     sorted_with_places,
 )
-from aclnn_py.tensor.creation import empty, from_numpy
+from aclnn_py.tensor.creation import empty, from_numpy, zeros
 from aclnn_py.tensor.dtypes import dtype_of
 from aclnn_py.tensor.tensor import Tensor
 
@@ -60,12 +60,12 @@ def unique(
     """Sorted; the index is that of the first of equal elements."""
     if axis is None:
         row = ar.reshape(-1)
-        ordered, order = sorted_with_places(row, 0)
-        changed = _changes(ordered, equal_nan)
-        if not (return_index or return_inverse or return_counts):
-            return ordered[_starts(changed)] if row.count else ordered
-        found = _grouped(order, row.count, changed)
-        values = row[found.indices]
+        if row.count and not return_index and row.dtype.kind != "c":
+            values, found = _distinct(row, return_inverse, equal_nan)
+        else:  # aclnnUnique2 tells of no first places, and takes no complex numbers
+            ordered, order = sorted_with_places(row, 0)
+            found = _grouped(order, row.count, _changes(ordered, equal_nan))
+            values = row[found.indices]
         inverse = found.inverse_indices.reshape(ar.shape)
     else:
         (at,) = axes_of(axis, ar.ndim)
@@ -95,6 +95,32 @@ class Groups(NamedTuple):
     indices: Tensor
     inverse_indices: Tensor
     counts: Tensor
+
+
+def _distinct(row: Tensor, want_inverse: bool, equal_nan: bool) -> tuple[Tensor, Groups]:
+    """The values of a row in order, and its groups without their first places.
+
+    The group of each element is there if it is wanted.
+    """
+    values = empty(row.shape, row.dtype_name, device=row.device)
+    inverse = empty(row.shape, "int64", device=row.device)
+    counts = zeros(row.shape, "int64", device=row.device)
+    ops.unique2(row, True, want_inverse, True, values, inverse, counts)
+    length = functional.count_nonzero(counts)
+    values, counts = values[:length], counts[:length]
+    if equal_nan and row.dtype.kind in "fV" and bool(values[-1] != values[-1]):
+        # They are last, each for itself.
+        nans = functional.count_nonzero(values != values)
+        length += 1 - nans
+        values, counts = values[:length], counts[:length]
+        counts[-1] = nans
+        inverse = functional.clamp(inverse, max=length - 1) if want_inverse else inverse
+    return _fitting(values, row.count), Groups(counts[:0], inverse, _fitting(counts, row.count))
+
+
+def _fitting(found: Tensor, room: int) -> Tensor:
+    """A few results in memory of their own; the memory they are in has room for many."""
+    return found if 2 * found.count > room else found.copy()
 
 
 def _changes(ordered: Tensor, equal_nan: bool) -> Tensor:

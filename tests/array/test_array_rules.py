@@ -154,6 +154,20 @@ def test_one_index_tensor_selects_as_in_numpy(device, count: int) -> None:
         np.take(across, ap.from_numpy(places), axis=1)
 
 
+@pytest.mark.parametrize("bad", [6, -7, 2**63 - 1, -(2**63), 2**63 - 6, 6 - 2**63])
+def test_one_bad_index_among_a_few_is_found(device, bad: int) -> None:
+    x = np.arange(6.0)
+    places = np.arange(-6, 6).repeat(9)
+    tensor, index = ap.from_numpy(x), ap.from_numpy(places)
+    np.testing.assert_array_equal(np.take(tensor, index).numpy(), np.take(x, places))
+    for at in (0, 50, places.size - 1):
+        wrong = places.copy()
+        wrong[at] = bad
+        with pytest.raises(IndexError, match=rf"index {bad} is out of bounds for axis 0"):
+            tensor[ap.from_numpy(wrong)]
+    np.testing.assert_array_equal(tensor[index[::2]].numpy(), x[places[::2]])
+
+
 def test_expressions_are_captured(device):
     x = ap.from_numpy(np.arange(6, dtype=np.float32).reshape(2, 3))
     index = ap.from_numpy(np.array([1, 0]))

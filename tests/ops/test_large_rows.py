@@ -139,6 +139,34 @@ def test_different_elements_of_a_long_row(kind: str) -> None:
     np.testing.assert_array_equal(results[2].numpy()[: len(values)], counts)
 
 
+@pytest.mark.parametrize("kinds", [3, 2048, 2049])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "uint16", "int64", "uint64"])
+def test_few_different_elements_of_a_long_row(dtype: str, kinds: int) -> None:
+    rng = np.random.default_rng(kinds)
+    low = 0 if dtype[0] == "u" else -(kinds // 2)
+    x = rng.integers(low, low + kinds, 50_000).astype(dtype)
+    x[-kinds:] = np.arange(low, low + kinds)  # the last ones come when most were seen
+    if dtype[0] == "f":
+        x[x == 0] = rng.choice([0.0, -0.0], int((x == 0).sum()))
+    values, inverse, counts = np.unique(x, return_inverse=True, return_counts=True)
+    tensor = ap.from_numpy(x)
+    for place, layout in ((tensor, "dense"), (ap.from_numpy(x.repeat(2))[::2], "stepped")):
+        found = np.unique(place, return_inverse=True, return_counts=True)
+        for mine, exact in zip(found, (values, inverse, counts), strict=True):
+            np.testing.assert_array_equal(mine.numpy(), exact, err_msg=layout)
+        np.testing.assert_array_equal(np.unique(place).numpy(), values, err_msg=layout)
+    if dtype[0] == "f":
+        first = x[np.flatnonzero(x == 0)[0]]
+        zero = np.unique(tensor).numpy()[values == 0]
+        assert np.signbit(zero) == np.signbit(first)
+        x[1::7] = np.nan
+        for equal in (True, False):
+            exact = np.unique(x, return_counts=True, equal_nan=equal)
+            found = np.unique(ap.from_numpy(x), return_counts=True, equal_nan=equal)
+            for mine, wanted in zip(found, exact, strict=True):
+                np.testing.assert_array_equal(mine.numpy(), wanted)
+
+
 def test_nan_is_one_kind_to_numpy_and_each_its_own_to_the_operator() -> None:
     x = row_of("float32")
     nans, kinds = int(np.isnan(x).sum()), len(np.unique(x))

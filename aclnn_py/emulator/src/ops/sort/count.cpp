@@ -4,12 +4,14 @@
 #include "aclnnop/index.h"
 #include "aclnnop/math.h"
 #include "core/chip.h"
+#include "core/per_thread.h"
+#include "core/scratch.h"
 #include "core/statuses.h"
 #include "ops/index/addresses.h"
 #include "ops/index/masks.h"
 #include "ops/norm/rows.h"
 #include "ops/shape/movement.h"
-#include "ops/sort/order.h"
+#include "ops/sort/distinct.h"
 
 #include <cmath>
 
@@ -31,67 +33,46 @@ struct UniqueResult {
   bool want_inverse, want_counts;
 };
 
-// Ranks where a run of equal elements begins; NaN is unlike everything, itself included. Without a
-// branch, since no processor foresees where elements differ.
-template <class T>
-std::vector<int64_t> starts_of_runs(const Ordered<T> &ordered, int64_t count) {
-  std::vector<int64_t> starts;
-  for (int64_t begin = 0; begin < count; begin += kBlock) {
-    const int64_t end = std::min(begin + kBlock, count);
-    int64_t block[kBlock], found = 0;
-    for (int64_t i = begin; i < end; ++i) {
-      const bool same = i > 0 && ordered.same(i - 1, i) && !ordered.is_nan(i);
-      block[found] = i;
-      found += same ? 0 : 1;
-    }
-    starts.insert(starts.end(), block, block + found);
-  }
-  return starts;
-}
-
 // The distinct values in ascending order.
 template <class T>
 Status find_unique(PlanContext &c, const char *op, const View &self, const UniqueResult &r,
                    const GrowingResult &value_result, const GrowingResult &count_result) {
-  const auto x = line_of<T>(self);
-  const auto total = static_cast<int64_t>(x.size());
-  Ordered<T> ordered(total);
-  ordered.take(x.data());
-  ordered.order(0, total);
-  const std::vector<int64_t> starts = starts_of_runs(ordered, total);
-  std::vector<T> distinct(starts.size());
-  std::vector<int64_t> inverse, counts(starts.size());
-  if (r.want_inverse) inverse.resize(x.size());
-  for (size_t k = 0; k < starts.size(); ++k) {
-    const int64_t end = k + 1 < starts.size() ? starts[k + 1] : total;
-    distinct[k] = x[static_cast<size_t>(ordered.place(starts[k]))];
-    counts[k] = end - starts[k];
-    if (!r.want_inverse) continue;
-    for (int64_t i = starts[k]; i < end; ++i)
-      inverse[static_cast<size_t>(ordered.place(i))] = static_cast<int64_t>(k);
-  }
-  const auto found = static_cast<int64_t>(distinct.size());
+  const int64_t total = self.count();
   const View values = view_of(c.tensor(r.values));
+  View counts;
+  if (r.want_counts) counts = view_of(c.tensor(r.counts));
+  DistinctTarget<T> target(values, r.want_counts ? &counts : nullptr);
+  if (total > 0) {
+    const auto memory = [total](auto &scratch, size_t size) {
+      return scratch.take(static_cast<size_t>(total) * size);
+    };
+    auto &line = PerThread<Scratch, struct LineMemory>::get();
+    auto &places = PerThread<Scratch, struct InverseMemory>::get();
+    const T *x = RowSource<T>(self).row(0, total, static_cast<T *>(memory(line, sizeof(T))));
+    if (r.want_inverse) {
+      const RowTarget<int64_t> to(view_of(c.tensor(r.inverse)));
+      int64_t *inverse = to.row(0, static_cast<int64_t *>(memory(places, sizeof(int64_t))));
+      find_distinct(x, total, inverse, &target);
+      to.write(0, total, inverse);
+    } else {
+      find_distinct<T>(x, total, nullptr, &target);
+    }
+    line.trim();
+    places.trim();
+  }
+  const int64_t found = target.found();
   if (found > values.count()) {
     return fail(kKernelFault, "%s: valueOut has %lld elements; self has %lld distinct ones", op,
                 static_cast<long long>(values.count()), static_cast<long long>(found));
   }
+  if (r.want_counts && found > counts.count()) {
+    return fail(kKernelFault, "%s: countsOut has %lld elements; self has %lld distinct ones", op,
+                static_cast<long long>(counts.count()), static_cast<long long>(found));
+  }
   Layout shape;
   shape.push(found, 1);
-  if (found > 0) RowTarget<T>(head_of(values, found)).write(0, found, distinct.data());
   value_result.settle(shape);
-  if (r.want_inverse && self.count() > 0) {
-    RowTarget<int64_t>(view_of(c.tensor(r.inverse))).write(0, self.count(), inverse.data());
-  }
-  if (r.want_counts) {
-    const View to = view_of(c.tensor(r.counts));
-    if (found > to.count()) {
-      return fail(kKernelFault, "%s: countsOut has %lld elements; self has %lld distinct ones", op,
-                  static_cast<long long>(to.count()), static_cast<long long>(found));
-    }
-    if (found > 0) RowTarget<int64_t>(head_of(to, found)).write(0, found, counts.data());
-    count_result.settle(shape);
-  }
+  if (r.want_counts) count_result.settle(shape);
   return 0;
 }
 

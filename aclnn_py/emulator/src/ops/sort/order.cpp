@@ -70,8 +70,8 @@ Scratch &memory() { return PerThread<Scratch, struct EntryMemory>::get(); }
 
 }  // namespace
 
-template <class T>
-Ordered<T>::Ordered(int64_t width, bool descending)
+template <class T, class Entry>
+Ordered<T, Entry>::Ordered(int64_t width, bool descending)
     : width_(width), turn_(descending ? ~KeyOf<T>{0} : KeyOf<T>{0}) {
   if (width > Entry::kMostPlaces) throw std::length_error("a row of more than 2^32 elements");
   const auto count = static_cast<size_t>(width);
@@ -80,13 +80,13 @@ Ordered<T>::Ordered(int64_t width, bool descending)
   other_ = entries_ + count;
 }
 
-template <class T>
-Ordered<T>::~Ordered() {
+template <class T, class Entry>
+Ordered<T, Entry>::~Ordered() {
   memory().trim();
 }
 
-template <class T>
-void Ordered<T>::take(const T *values) {
+template <class T, class Entry>
+void Ordered<T, Entry>::take(const T *values) {
   source_ = values;
   std::atomic<bool> exact{true};
   Parts(width_).each([&](size_t, int64_t begin, int64_t end) {
@@ -103,8 +103,8 @@ void Ordered<T>::take(const T *values) {
   exact_ = exact;
 }
 
-template <class T>
-void Ordered<T>::order(int64_t first, int64_t last) {
+template <class T, class Entry>
+void Ordered<T, Entry>::order(int64_t first, int64_t last) {
   Entry *begin = entries_, *end = begin + width_;
   if (first + 1 == last) std::nth_element(begin, begin + first, end);
   else if (last < width_) std::partial_sort(begin, begin + last, end);
@@ -113,8 +113,8 @@ void Ordered<T>::order(int64_t first, int64_t last) {
 }
 
 // Digit by digit, the lowest first: each pass keeps the order of the passes before it.
-template <class T>
-void Ordered<T>::order_all() {
+template <class T, class Entry>
+void Ordered<T, Entry>::order_all() {
   const Parts parts(width_);
   std::vector<Counts> counts(static_cast<size_t>(parts.count));
   for (int pass = 0; pass < kPasses<typename Entry::Key>; ++pass) {
@@ -134,8 +134,8 @@ void Ordered<T>::order_all() {
   }
 }
 
-template <class T>
-void Ordered<T>::write(int64_t first, int64_t count, T *values, int64_t *places) const {
+template <class T, class Entry>
+void Ordered<T, Entry>::write(int64_t first, int64_t count, T *values, int64_t *places) const {
   const Entry *entries = entries_ + first;
   for (int64_t i = 0; i < count; ++i) places[i] = entries[i].place();
   if (exact_) {
@@ -150,5 +150,18 @@ template class Ordered<double>;
 template class Ordered<int32_t>;
 template class Ordered<int64_t>;
 template class Ordered<uint64_t>;
+
+// All that needs no places.
+#define EMU_ORDERED_KEYS(T)                                \
+  template Ordered<T, LoneKey<T>>::Ordered(int64_t, bool); \
+  template Ordered<T, LoneKey<T>>::~Ordered();             \
+  template void Ordered<T, LoneKey<T>>::take(const T *);   \
+  template void Ordered<T, LoneKey<T>>::order(int64_t, int64_t);
+EMU_ORDERED_KEYS(float)
+EMU_ORDERED_KEYS(double)
+EMU_ORDERED_KEYS(int32_t)
+EMU_ORDERED_KEYS(int64_t)
+EMU_ORDERED_KEYS(uint64_t)
+#undef EMU_ORDERED_KEYS
 
 }  // namespace emu

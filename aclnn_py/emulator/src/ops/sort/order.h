@@ -70,13 +70,22 @@ struct WideEntry {
 template <class T>
 using EntryOf = std::conditional_t<sizeof(T) == 4, NarrowEntry, WideEntry>;
 
+// A key alone, for those who do not ask for places.
+template <class T>
+struct LoneKey {
+  using Key = KeyOf<T>;
+  static constexpr int64_t kMostPlaces = std::numeric_limits<int64_t>::max();
+  Key number;
+  static LoneKey of(Key key, int64_t) { return {key}; }
+  Key key() const { return number; }
+  bool operator<(LoneKey other) const { return number < other.number; }
+};
+
 // Rows of one width, each as entries that are put in order. A row that is alone uses the threads of
 // the pool. The entries are in work memory of the thread, which has one of these at a time.
-template <class T>
+template <class T, class Entry = EntryOf<T>>
 class Ordered {
  public:
-  using Entry = EntryOf<T>;
-
   // Throws std::length_error for more elements than places have room for.
   explicit Ordered(int64_t width, bool descending = false);
   ~Ordered();
@@ -88,6 +97,9 @@ class Ordered {
   // Puts the entries from `first` to before `last` in order and leaves the others around them.
   void order(int64_t first, int64_t last);
 
+  // Whether keys say what the elements are: no NaN is among them, and no zero has a sign.
+  bool exact() const { return exact_; }
+  T value(int64_t rank) const { return value_of<T>(entries_[rank].key() ^ turn_); }
   int64_t place(int64_t rank) const { return entries_[rank].place(); }
   bool same(int64_t a, int64_t b) const { return entries_[a].key() == entries_[b].key(); }
   bool is_nan(int64_t rank) const {
@@ -102,7 +114,7 @@ class Ordered {
   int64_t width_;
   KeyOf<T> turn_;
   const T *source_ = nullptr;
-  bool exact_ = true;  // keys say what the elements are
+  bool exact_ = true;
   Entry *entries_, *other_;
 };
 
