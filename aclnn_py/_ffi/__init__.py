@@ -125,10 +125,10 @@ class CannFunctions:
 
     def has(self, name: str) -> bool:
         """Whether the loaded libraries have a function, an operator (`aclnnAdd`) included."""
+        if name in self.__dict__:  # empty in a forked child
+            return True
         if _child_of_user:
             raise _libraries.forked()
-        if name in self.__dict__:
-            return True
         try:
             if lib.ap_slot_find(name.encode()) >= 0:
                 _require().find(name)

@@ -6,15 +6,18 @@ from __future__ import annotations
 import operator
 import os
 import threading
+from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from aclnn_py import late
 from aclnn_py._ffi import C, ffi, lib
+from aclnn_py.errors import StatusError
 from aclnn_py.runtime import capture_rules, initialization
 from aclnn_py.runtime.current import thread
+from aclnn_py.runtime.faults import name_launches
 from aclnn_py.runtime.status import check_acl, error_of, recent_message
-from aclnn_py.runtime.stream_state import completing
+from aclnn_py.runtime.stream_state import note_done, queued_on
 from aclnn_py.runtime.waiting import wait
 
 if TYPE_CHECKING:
@@ -125,8 +128,8 @@ class Device:
         another library made current here; else the one the main thread chose with ``use()``; else
         device 0.
         """
-        chosen = cast("Device | None", thread.device)
-        return _first_choice() if chosen is None else chosen
+        chosen: Any = thread.device
+        return chosen or _first_choice()
 
     def use(self) -> Device:
         """Make the device current on this thread until another one is.
@@ -218,17 +221,24 @@ class Device:
         aclrtSynchronizeDeviceWithTimeout, aclrtSynchronizeDevice (``include/acl/acl_rt.h``).
         """
         capture_rules.before_device_wait("Device.synchronize", self)
-        with completing(self), self.as_active():
-            if C.has("aclrtSynchronizeDeviceWithTimeout"):
-                wait(
-                    C.aclrtSynchronizeDeviceWithTimeout,
-                    _STREAM_SYNC_TIMEOUT,
-                    "aclrtSynchronizeDeviceWithTimeout",
-                    timeout_s=timeout_s,
-                    device=self._index,
-                )
-            else:
-                check_acl(C.aclrtSynchronizeDevice(), "aclrtSynchronizeDevice", device=self._index)
+        work = queued_on(self)
+        try:
+            with self.as_active():
+                if C.has("aclrtSynchronizeDeviceWithTimeout"):
+                    wait(
+                        C.aclrtSynchronizeDeviceWithTimeout,
+                        _STREAM_SYNC_TIMEOUT,
+                        "aclrtSynchronizeDeviceWithTimeout",
+                        timeout_s=timeout_s,
+                        device=self._index,
+                    )
+                else:
+                    status = C.aclrtSynchronizeDevice()
+                    check_acl(status, "aclrtSynchronizeDevice", device=self._index)
+        except StatusError as error:
+            name_launches(error, [state for state, _target in work])
+            raise
+        note_done(work)
 
     def memory_info(self) -> MemoryInfo:
         """Return the free and the whole memory of the device, in bytes.
@@ -266,12 +276,14 @@ class Device:
             status = C.aclrtDeviceEnablePeerAccess(peer._index, 0)
             check_acl(status, "aclrtDeviceEnablePeerAccess", device=self._index)
 
-    def as_active(self) -> _Active:
+    def as_active(self) -> AbstractContextManager[None]:
         """Return a ``with`` block for a few C calls; the thread is as before after it.
 
         A release may run inside the garbage collector, between any two steps of this thread, so it
         must not leave another device active.
         """
+        if thread.active is self:
+            return _UNCHANGED  # in a forked child the C functions refuse themselves
         return _Active(self)
 
     def __enter__(self) -> Device:
@@ -313,6 +325,21 @@ class _Active:
         before = self._before
         if before is not None and before is not self._device:
             before.activate()
+
+
+class _Unchanged:
+    """The block of a device that is active already: there is nothing to bring back."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+_UNCHANGED = _Unchanged()
 
 
 def _first_choice() -> Device:

@@ -6,8 +6,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 from aclnn_py._ffi import C, ffi, lib
@@ -22,12 +21,13 @@ __all__ = [
     "NEVER",
     "Recorder",
     "StreamState",
-    "completing",
     "destroy",
     "leave",
     "new_context",
+    "note_done",
     "open_streams",
     "pending_streams",
+    "queued_on",
     "streams_of",
 ]
 
@@ -141,9 +141,11 @@ class StreamState:
         """Note that the device is done with everything up to ``sequence``, and let go of it."""
         if self.recorder is not None:
             return  # replays are still to come
-        if sequence > self.context.completed:
-            self.context.completed = sequence
-        self.drain()
+        context = self.context
+        if sequence > context.completed:
+            context.completed = sequence
+        if self.deferred:
+            self.drain()
 
     def drain(self) -> None:
         """Let go of what the device has passed."""
@@ -234,7 +236,7 @@ class StreamState:
         if self.recorder is not None:
             self.recorder.settle(timeout_s)
             return
-        target = int(self.context.sequence)
+        target = self.context.sequence
         if not self.enter():
             return  # whoever ended it has waited for its work
         try:
@@ -244,22 +246,23 @@ class StreamState:
             raise
         finally:
             self.exit()
-        self.checked = max(self.checked, target)
-        self.passed(target)
+        note_done([(self, target)])
 
     def _wait(self, timeout_s: float | None) -> None:
-        place = {"device": self.device.index, "stream": int(self.context.id)}
+        raw, device, stream = self.raw, self.device.index, self.context.id
         with self.device.as_active():
             if C.has("aclrtSynchronizeStreamWithTimeout"):
                 wait(
-                    lambda ms: int(C.aclrtSynchronizeStreamWithTimeout(self.raw, ms)),
+                    lambda ms: C.aclrtSynchronizeStreamWithTimeout(raw, ms),
                     _SYNC_TIMEOUT,
                     "aclrtSynchronizeStreamWithTimeout",
                     timeout_s=timeout_s,
-                    **place,
+                    device=device,
+                    stream=stream,
                 )
             else:
-                check_acl(C.aclrtSynchronizeStream(self.raw), "aclrtSynchronizeStream", **place)
+                status = C.aclrtSynchronizeStream(raw)
+                check_acl(status, "aclrtSynchronizeStream", device=device, stream=stream)
 
 
 def destroy(state: StreamState) -> None:
@@ -342,15 +345,18 @@ def pending_streams(use: Any) -> list[tuple[StreamState, int]]:
     return [(state, at) for state, at in found if at > state.context.completed]
 
 
-@contextmanager
-def completing(device: ActiveDevice) -> Iterator[None]:
-    """Wait for a device in the ``with`` block; what was queued before is done afterwards."""
-    targets = [(state, int(state.context.sequence)) for state in streams_of(device)]
-    try:
-        yield
-    except StatusError as error:
-        name_launches(error, [state for state, _target in targets])
-        raise
-    for state, target in targets:
-        state.checked = max(state.checked, target)
-        state.passed(target)
+def queued_on(device: ActiveDevice) -> list[tuple[StreamState, int]]:
+    """Return the open streams of a device, each with the number of the last work it was given."""
+    # Lists and integers are all there is, because a wait for an idle device costs nothing else.
+    return [
+        (state, state.context.sequence) for state in list(_open.values()) if state.device is device
+    ]
+
+
+def note_done(work: Iterable[tuple[StreamState, int]]) -> None:
+    """Note that what ``queued_on`` returned is done, without fault."""
+    for state, target in work:
+        if target > state.checked:
+            state.checked = target
+        if state.deferred or target > state.context.completed:
+            state.passed(target)

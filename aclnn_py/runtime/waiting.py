@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from aclnn_py.runtime.status import check_acl, error_of, recent_message
+from aclnn_py.runtime.status import error_of, recent_message
 
 __all__ = ["milliseconds", "wait"]
 
@@ -68,7 +68,7 @@ def wait(
     AclError
         The work failed.
     """
-    limit_ms = milliseconds(timeout_s)
+    limit_ms = None if timeout_s is None else milliseconds(timeout_s)
     deadline = None if limit_ms is None else time.monotonic() + limit_ms / 1000.0
     while True:
         slice_ms = _SLICE_MS
@@ -77,9 +77,10 @@ def wait(
             # The C functions take 0 for "invalid" and -1 for "forever".
             slice_ms = max(1, min(_SLICE_MS, int(left_ms)))
         status = step(slice_ms)
-        if status != expired:
-            check_acl(status, routine, device=device, stream=stream)
+        if not status:
             return
+        if status != expired:
+            raise error_of("acl", status, routine, device=device, stream=stream)
         message = recent_message()
         if deadline is not None and time.monotonic() >= deadline:
             hint = f"The work was not done after {timeout_s} s; it goes on."
