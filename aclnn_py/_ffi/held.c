@@ -198,6 +198,8 @@ static PyObject *fresh(PyObject *module, PyObject *const *arguments, Py_ssize_t 
 
 #include "recall.c"
 
+#include "lists.c"
+
 /* ---- the module -------------------------------------------------------------------- */
 
 static int find_slot(slot *into, PyTypeObject *type, const char *name)
@@ -281,11 +283,15 @@ static PyType_Spec held_spec = {.name = "aclnn_py._ffi._held.Held",
 
 #define CALL(function) (PyCFunction)(void (*)(void))(function)
 
-static PyMethodDef functions[] = {
-    {"count_open", count_open, METH_NOARGS, NULL},    {"fresh", CALL(fresh), METH_FASTCALL, NULL},
-    {"key", CALL(key), METH_FASTCALL, NULL},          {"make", CALL(make), METH_FASTCALL, NULL},
-    {"release_all", release_all, METH_NOARGS, NULL},  {"serve", serve, METH_VARARGS, NULL},
-    {"set_generation", set_generation, METH_O, NULL}, {NULL, NULL, 0, NULL}};
+static PyMethodDef functions[] = {{"count_open", count_open, METH_NOARGS, NULL},
+                                  {"fresh", CALL(fresh), METH_FASTCALL, NULL},
+                                  {"key", CALL(key), METH_FASTCALL, NULL},
+                                  {"launch", CALL(launch), METH_FASTCALL, NULL},
+                                  {"make", CALL(make), METH_FASTCALL, NULL},
+                                  {"release_all", release_all, METH_NOARGS, NULL},
+                                  {"serve", serve, METH_VARARGS, NULL},
+                                  {"set_generation", set_generation, METH_O, NULL},
+                                  {NULL, NULL, 0, NULL}};
 
 static PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, "_held", NULL, -1, functions, NULL, NULL, NULL, NULL};

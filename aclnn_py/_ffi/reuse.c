@@ -8,7 +8,15 @@
 
 #define AP_KEPT_SETS 256
 #define AP_KEPT_WAYS 4
-#define AP_KEPT_TENSORS 8
+/* An executor of more tensors takes the memory of so many. */
+#define AP_KEPT_TENSORS 128
+
+/* What is known of one tensor: id 0 for a null one. */
+typedef struct {
+    uint64_t layout_id;
+    int64_t offset;
+    void *address;
+} ap_kept_tensor;
 
 /* prepared.executor is null while the arguments have been seen only once. certain: the setters of
    the library can be told which tensor is meant; without that the entry serves its own addresses
@@ -20,9 +28,7 @@ typedef struct {
     int32_t verified;
     int32_t device;
     uint64_t call_id;
-    uint64_t layouts[AP_KEPT_TENSORS];
-    int64_t offsets[AP_KEPT_TENSORS];
-    void *addresses[AP_KEPT_TENSORS];
+    ap_kept_tensor *tensors;
     ap_prepared prepared;
 } ap_kept;
 
@@ -62,6 +68,8 @@ static void release_kept(ap_kept *kept)
         destroy_executor(&kept->prepared);
         destroy_objects(&kept->prepared, AP_FAILED);
     }
+    free(kept->tensors);
+    kept->tensors = NULL;
     __atomic_store_n(tag_of(kept), 0, __ATOMIC_RELAXED);
 }
 
@@ -86,7 +94,8 @@ static int same_key(const ap_kept *kept, const ap_stream *stream, const ap_call 
         return 0;
     for (uint32_t i = 0; i < call->tensor_count; ++i) {
         const ap_tensor *t = tensors[i];
-        if (kept->layouts[i] != (t ? t->layout->id : 0) || (t && kept->offsets[i] != t->offset))
+        const ap_kept_tensor *k = &kept->tensors[i];
+        if (k->layout_id != (t ? t->layout->id : 0) || (t && k->offset != t->offset))
             return 0;
     }
     return 1;
@@ -153,11 +162,11 @@ static int exchange_addresses(ap_kept *kept, const ap_call *call, ap_tensor **te
         if (call->arguments[i].kind != AP_TENSOR)
             continue;
         void *address = tensors[next]->address;
-        if (kept->addresses[next] != address) {
+        if (kept->tensors[next].address != address) {
             if (aclSetTensorAddr(kept->prepared.executor, next, kept->prepared.objects[i],
                                  address) != 0)
                 return 0;
-            kept->addresses[next] = address;
+            kept->tensors[next].address = address;
         }
         ++next;
     }
@@ -171,7 +180,7 @@ static int run_kept(ap_kept *kept, ap_stream *stream, const ap_call *call, ap_te
     ap_prepared *p = &kept->prepared;
     int moved = 0;
     for (uint32_t i = 0; i < call->tensor_count; ++i)
-        moved |= tensors[i] && kept->addresses[i] != tensors[i]->address;
+        moved |= tensors[i] && kept->tensors[i].address != tensors[i]->address;
     if (AP_UNLIKELY(moved && !kept->certain)) {
         leave(kept);
         return 0;
@@ -214,13 +223,20 @@ static int run_kept(ap_kept *kept, ap_stream *stream, const ap_call *call, ap_te
    will be none. */
 static int make_repeatable(ap_kept *kept, ap_prepared *p, int32_t code)
 {
-    if (code == AP_OK && aclSetAclOpExecutorRepeatable(p->executor) == 0) {
-        p->repeatable = 1;
-        return 1;
+    uint32_t count = p->call->tensor_count;
+    int refused = 0;
+    if (code == AP_OK) {
+        free(kept->tensors); /* of a launch that had to wait for a larger arena */
+        kept->tensors = malloc((count ? count : 1) * sizeof *kept->tensors);
+        refused = kept->tensors && aclSetAclOpExecutorRepeatable(p->executor) != 0;
+        if (kept->tensors && !refused) {
+            p->repeatable = 1;
+            return 1;
+        }
     }
     release_kept(kept);
     leave(kept);
-    if (code == AP_OK)
+    if (refused)
         give_up(p->call);
     return 0;
 }
@@ -232,9 +248,8 @@ static void keep(ap_kept *kept, const ap_stream *stream, const ap_prepared *p)
     kept->certain = told_apart(call, p->tensors);
     for (uint32_t i = 0; i < call->tensor_count; ++i) {
         const ap_tensor *t = p->tensors[i];
-        kept->layouts[i] = t ? t->layout->id : 0;
-        kept->offsets[i] = t ? t->offset : 0;
-        kept->addresses[i] = t ? t->address : NULL;
+        kept->tensors[i] = t ? (ap_kept_tensor){t->layout->id, t->offset, t->address}
+                             : (ap_kept_tensor){0, 0, NULL};
     }
     kept->call_id = call->id;
     kept->device = stream->device;

@@ -110,6 +110,21 @@ def test_lists_and_nulls_are_served_at_their_own_addresses_only(always):
     np.testing.assert_array_equal(other.numpy(), normed.numpy())
 
 
+def test_long_lists_are_served_too(always):
+    def joined(parts, out):
+        ops.cat(parts, 0, out)
+        np.testing.assert_array_equal(out.numpy()[:, 0], [p.numpy()[0, 0] for p in parts])
+
+    def launches(count):
+        parts, out = [filled(i, (1, 3)) for i in range(count)], filled(-1, (count, 3))
+        other = [*parts[:-1], filled(70, (1, 3))]
+        joined(parts, out)
+        return [hits(lambda: joined(parts, out)), hits(lambda: joined(other, out))]
+
+    assert launches(40) == launches(127) == [1, 0]
+    assert launches(128) == [0, 0]  # with the result one more than are kept
+
+
 def test_operators_in_place_are_told_apart_by_their_addresses(always):
     sources = [filled(i) for i in range(3)]
     targets = [filled(-1) for _ in range(3)]

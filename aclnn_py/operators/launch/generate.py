@@ -3,18 +3,18 @@
 
 A launch costs a few hundred nanoseconds, so nothing may loop over parameters when it is called. The
 function takes the parameters by their names, finds the call block of the last launch again by the
-identity of its arguments, and makes one C call. Everything else - new values, lists of tensors,
+identity of its arguments, and makes one C call. Where there are lists of tensors, that call also
+sees whether they are as long as they were then. Everything else - new values, other lengths,
 mistakes - goes to `slow`.
 """
 
 from __future__ import annotations
 
-import functools
 import linecache
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from aclnn_py._ffi import ffi, lib
+from aclnn_py._ffi import ffi, held, lib
 from aclnn_py.operators.describe.call_arguments import CallBlock, is_immutable
 from aclnn_py.operators.describe.parameter import Parameter
 
@@ -44,27 +44,27 @@ def call_function(
     settle : callable
         Deals with a launch that did not return AP_OK.
     """
-    tensors = [p for p in parameters if p.kind == "T"]
+    tensors = [p for p in parameters if p.is_tensor]
     attributes = [p for p in parameters if not p.is_tensor]
+    one_by_one = 0 < len(tensors) <= _FIXED and all(p.kind == "T" for p in tensors)
     names = [p.name for p in parameters]
     everything = f"({''.join(f'{n}, ' for n in names)})"
     head = f"def {name}({', '.join([*names, '*', 'stream=None'])}):"
-    if any(p.kind == "L" for p in parameters) or not tensors:
-        source = f"{head}\n    _slow({everything}, stream)\n"
-    else:
-        # Constants of one call site are one object; those of two sites are equal.
-        same = " and ".join(
-            f"({p.name} is _known[{i}] or {p.name}.__class__ is _known[{i + 1}] "
-            f"and {p.name} == _known[{i}])"
-            for p, i in zip(attributes, range(1, 1 + 2 * len(attributes), 2), strict=True)
-        )
+    # Constants of one call site are one object; those of two sites are equal.
+    same = " and ".join(
+        f"({p.name} is _known[{i}] or {p.name}.__class__ is _known[{i + 1}] "
+        f"and {p.name} == _known[{i}])"
+        for p, i in zip(attributes, range(1, 1 + 2 * len(attributes), 2), strict=True)
+    )
+    same = same or "_known[0] is not None"
+    # `_known` also keeps the memory of the call block alive until the C call returns.
+    if one_by_one:
         values = f"({''.join(f'{p.name}, ' for p in attributes)})"
-        arguments = _tensor_arguments(tensors)
-        # `_known` also keeps the memory of the call block alive until the C call returns.
+        arguments = ", ".join(map(_address, tensors))
         source = f"""{head}
     try:
         _known = _last
-        if not ({same or "_known[0] is not None"}):
+        if not ({same}):
             _known = _lookup({values})
         if stream is None:
             _status = _run(_known[0], {arguments})
@@ -75,26 +75,44 @@ def call_function(
     if _status:
         _settle(_status, {everything}, stream)
 """
+    else:
+        arguments = "".join(f", {p.name}" for p in tensors)
+        source = f"""{head}
+    try:
+        _known, _status = _last, None
+        if {same}:
+            _queue = 0.0 if stream is None else _place(stream.context)
+            _status = _run(_known[0], _queue{arguments})
+    except (AttributeError, TypeError):
+        pass
+    if _status is None:
+        return _slow({everything}, stream)
+    if _status:
+        _settle(_status, {everything}, stream)
+"""
     scope = {
         "_last": (None, *[_NOTHING] * (2 * len(attributes))),
         "_lookup": lookup,
         "_slow": slow,
         "_settle": settle,
-        "_null": ffi.NULL,
-        "_by_list": len(tensors) > _FIXED,
-        **_launch_functions(len(tensors)),
+        **(_fixed_functions(len(tensors)) if one_by_one else _LIST_FUNCTIONS),
     }
     return _compile(name, source, scope)
 
 
-def _launch_functions(tensors: int) -> dict[str, Any]:
+def _fixed_functions(tensors: int) -> dict[str, Any]:
     """The C functions for so many tensors. cffi makes each when it is first named."""
-    if not 0 < tensors <= _FIXED:
-        return {"_launch": lib.ap_launch, "_run": functools.partial(lib.ap_launch, ffi.NULL)}
     return {
         "_launch": getattr(lib, f"ap_launch{tensors}"),
         "_run": getattr(lib, f"ap_run{tensors}"),
     }
+
+
+def _place(context: Any) -> float:
+    return float(int(ffi.cast("intptr_t", context)))
+
+
+_LIST_FUNCTIONS = {"_run": held.launch, "_place": _place}
 
 
 def remember(
@@ -106,7 +124,7 @@ def remember(
     for identity only where equal values of one type are the same to C: not for zeros, which have a
     sign, nor for tuples of mixed numbers.
     """
-    known: list[object] = [block.cdata if function.__globals__["_by_list"] else block.at]
+    known: list[object] = [block.at]
     for value in attributes:
         comparable = type(value) in (bool, int, str) or (type(value) is float and value != 0.0)
         known.append(value if is_immutable(value) else _NOTHING)
@@ -125,15 +143,9 @@ def order_function(name: str, parameters: tuple[Parameter, ...]) -> Callable[...
     return _compile(name, source, {}, " in C order")
 
 
-def _tensor_arguments(tensors: list[Parameter]) -> str:
-    fixed = len(tensors) <= _FIXED
-    null, field = ("0.0", "_at") if fixed else ("_null", "_desc")
-    items = [
-        f"({null} if {p.name} is None else {p.name}.{field})" if p.nullable else f"{p.name}.{field}"
-        for p in tensors
-    ]
-    text = ", ".join(items)
-    return text if fixed else f"[{text}]"
+def _address(tensor: Parameter) -> str:
+    name = tensor.name
+    return f"(0.0 if {name} is None else {name}._at)" if tensor.nullable else f"{name}._at"
 
 
 def _compile(name: str, source: str, scope: dict[str, Any], part: str = "") -> Callable[..., Any]:

@@ -208,6 +208,8 @@ class Op(functools.partial):  # type: ignore[type-arg]
 
     def _launch(self, values: tuple[object, ...], stream: object) -> None:
         block, descs, _tensors = self.call_block(values)
+        if self.func.__globals__["_last"][-1] is not block:
+            remember(self.func, block, block.attributes)
         queue = None if stream is None else resolve_stream(stream)
         context = ffi.NULL if queue is None else queue.context
         status = lib.ap_launch(context, block.cdata, descs)
