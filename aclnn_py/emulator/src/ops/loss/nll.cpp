@@ -7,6 +7,8 @@
 #include "ops/loss/reduction.h"
 #include "ops/norm/rows.h"
 
+#include <cstring>
+
 namespace emu {
 namespace {
 
@@ -72,22 +74,26 @@ void for_each_chosen(const Classes &classes, const View &scores, F body) {
                });
 }
 
-// Rows of classes, each but for its chosen element 0: the element is set while its row is in the
-// nearest cache.
+// Rows of classes, each but for its chosen element 0. A block of rows is cleared at once, which
+// costs less than row by row, and its elements are set while it is in a near cache.
 template <class F>
 void set_rows(const Classes &classes, const View &to, F value_of) {
+  constexpr int64_t kCleared = 1 << 16;  // bytes
   const auto rows = static_cast<int64_t>(classes.chosen.size());
   if (rows == 0) return;
-  const int64_t width = to.count() / rows;
-  parallel_for(rows, std::max<int64_t>(1, (int64_t{1} << 16) / std::max<int64_t>(1, width)),
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t i = begin; i < end; ++i) {
-                   float *row = reinterpret_cast<float *>(to.data) + i * width;
-                   std::fill(row, row + width, 0.0f);
-                   const int64_t one = classes.chosen[static_cast<size_t>(i)];
-                   if (one >= 0) row[one] = value_of(static_cast<size_t>(i));
-                 }
-               });
+  const int64_t width = to.count() / rows, size = width * int64_t{sizeof(float)};
+  const int64_t block = std::max<int64_t>(1, kCleared / std::max<int64_t>(1, size));
+  parallel_for(rows, 4 * block, [&](int64_t begin, int64_t end) {
+    for (int64_t start = begin; start < end; start += block) {
+      const int64_t stop = std::min(end, start + block);
+      float *row = reinterpret_cast<float *>(to.data) + start * width;
+      std::memset(row, 0, static_cast<size_t>((stop - start) * size));
+      for (int64_t i = start; i < stop; ++i, row += width) {
+        const int64_t one = classes.chosen[static_cast<size_t>(i)];
+        if (one >= 0) row[one] = value_of(static_cast<size_t>(i));
+      }
+    }
+  });
 }
 
 Check &shapes_fit(Check &check, const aclTensor *self, const aclTensor *target,

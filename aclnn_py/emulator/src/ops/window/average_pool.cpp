@@ -9,6 +9,8 @@
 namespace emu {
 namespace {
 
+// R: float where that is what the result holds, else double, which is rounded to it.
+template <class R>
 void averages(const Image &from, const Image &to, const Windows &windows, bool margins,
               int64_t divisor) {
   const int64_t width = windows.axes[2].count;
@@ -18,15 +20,17 @@ void averages(const Image &from, const Image &to, const Windows &windows, bool m
         static_cast<double>(divisor != 0 ? divisor : counted(windows.axes[2], i, margins)));
   }
   const auto average = [&](const std::vector<const float *> &taps, int64_t z, int64_t y,
-                           std::vector<double> &results, int64_t at) {
-    double *row = results.data() + at;
-    window_kernels().add_up(taps.data(), static_cast<int64_t>(taps.size()), width, row);
+                           std::vector<R> &results, int64_t at) {
+    const auto count = static_cast<int64_t>(taps.size());
     const auto lines = static_cast<double>(divisor != 0 ? 1
                                                         : counted(windows.axes[0], z, margins) *
                                                               counted(windows.axes[1], y, margins));
-    for (int64_t i = 0; i < width; ++i) row[i] /= lines * across[static_cast<size_t>(i)];
+    const WindowKernels &kernels = window_kernels();
+    if constexpr (std::is_same_v<R, float>)
+      kernels.average(taps.data(), count, width, lines, across.data(), results.data() + at);
+    else kernels.average_wide(taps.data(), count, width, lines, across.data(), results.data() + at);
   };
-  pool_planes<float>(from, windows, 0.0f, average, Values<double>{to});
+  pool_planes<float>(from, windows, 0.0f, average, Values<R>{to});
 }
 
 struct AverageCall {
@@ -59,7 +63,9 @@ Status plan_average(const AverageCall &a, uint64_t *workspace_size, aclOpExecuto
       [=](const View &source, const View &result) {
         std::unique_ptr<char[]> memory;
         const View values = through_half ? dense_as(source, ACL_FLOAT16, &memory) : source;
-        averages(image_of(values, spatial), image_of(result, spatial), *shared, margins, divisor);
+        const Image from = image_of(values, spatial), to = image_of(result, spatial);
+        if (result.dtype == ACL_FLOAT) averages<float>(from, to, *shared, margins, divisor);
+        else averages<double>(from, to, *shared, margins, divisor);
       },
       workspace_size, executor);
 }

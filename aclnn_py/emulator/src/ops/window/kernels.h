@@ -23,8 +23,13 @@ struct WindowKernels {
   // sums[t] += sum over i of taps[t][i] * row[i], for i in [0, width).
   void (*correlate)(const float *const *taps, const float *row, int64_t count, int64_t width,
                     double *sums);
-  // sums[i] = sum over t of taps[t][i], for i in [0, width); the sum in the order of t.
-  void (*add_up)(const float *const *taps, int64_t count, int64_t width, double *sums);
+  // averages[i] = (sum over t of taps[t][i]) / (lines * across[i]), for i in [0, width); in
+  // float64, the sum in the order of t, one rounding to float32.
+  void (*average)(const float *const *taps, int64_t count, int64_t width, double lines,
+                  const double *across, float *averages);
+  // The same without a rounding.
+  void (*average_wide)(const float *const *taps, int64_t count, int64_t width, double lines,
+                       const double *across, double *averages);
   // to[r * stride + i] = sum over k in [starts[i], starts[i + 1]) of shares[k] *
   // rows[r][places[k]], for each of kBlendRows rows of `width` elements and i in [0, count). Room
   // for kBlendRows * (width + count) elements is at `scratch`.

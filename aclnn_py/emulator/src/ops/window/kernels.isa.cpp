@@ -4,6 +4,10 @@
 
 #include "core/isa.h"
 
+#if defined(__AVX__)
+#include <immintrin.h>
+#endif
+
 namespace emu {
 namespace EMU_ISA_NS {
 namespace {
@@ -65,9 +69,24 @@ typedef double Doubles __attribute__((vector_size(4 * sizeof(double))));
 typedef double LooseDoubles __attribute__((vector_size(4 * sizeof(double)), aligned(8), may_alias));
 typedef float Four __attribute__((vector_size(4 * sizeof(float)), aligned(4), may_alias));
 
+// The compiler converts halves and joins them where the processor has one instruction.
+inline Doubles widened(const float *at) {
+#if defined(__AVX__)
+  return _mm256_cvtps_pd(_mm_loadu_ps(at));
+#else
+  return __builtin_convertvector(*reinterpret_cast<const Four *>(at), Doubles);
+#endif
+}
+
+inline void put(Doubles values, double *to) { *reinterpret_cast<LooseDoubles *>(to) = values; }
+inline void put(Doubles values, float *to) {
+  *reinterpret_cast<Four *>(to) = __builtin_convertvector(values, Four);
+}
+
 // As `pieces`.
-template <int kVectors>
-void double_pieces(const float *const *taps, int64_t count, int64_t width, double *sums) {
+template <int kVectors, class R>
+void average_pieces(const float *const *taps, int64_t count, int64_t width, double lines,
+                    const double *across, R *averages) {
   constexpr int64_t kWidth = kVectors * 4;
   for (int64_t begin = 0; begin < width; begin += kWidth) {
     const int64_t at = begin + kWidth <= width ? begin : width - kWidth;
@@ -75,21 +94,25 @@ void double_pieces(const float *const *taps, int64_t count, int64_t width, doubl
     for (int64_t t = 0; t < count; ++t) {
       const float *tap = taps[t] + at;
 #pragma GCC unroll 8
-      for (int i = 0; i < kVectors; ++i)
-        found[i] += __builtin_convertvector(*reinterpret_cast<const Four *>(tap + i * 4), Doubles);
+      for (int i = 0; i < kVectors; ++i) found[i] += widened(tap + i * 4);
     }
 #pragma GCC unroll 8
-    for (int i = 0; i < kVectors; ++i)
-      *reinterpret_cast<LooseDoubles *>(sums + at + i * 4) = found[i];
+    for (int i = 0; i < kVectors; ++i) {
+      const Doubles counts = *reinterpret_cast<const LooseDoubles *>(across + at + i * 4);
+      put(found[i] / (lines * counts), averages + at + i * 4);
+    }
   }
 }
 
-void add_up(const float *const *taps, int64_t count, int64_t width, double *sums) {
-  if (width >= 16) return double_pieces<4>(taps, count, width, sums);
-  if (width >= 4) return double_pieces<1>(taps, count, width, sums);
+template <class R>
+void average(const float *const *taps, int64_t count, int64_t width, double lines,
+             const double *across, R *averages) {
+  if (width >= 16) return average_pieces<4>(taps, count, width, lines, across, averages);
+  if (width >= 4) return average_pieces<1>(taps, count, width, lines, across, averages);
   for (int64_t i = 0; i < width; ++i) {
-    sums[i] = 0.0;
-    for (int64_t t = 0; t < count; ++t) sums[i] += static_cast<double>(taps[t][i]);
+    double sum = 0.0;
+    for (int64_t t = 0; t < count; ++t) sum += static_cast<double>(taps[t][i]);
+    averages[i] = static_cast<R>(sum / (lines * across[i]));
   }
 }
 
@@ -160,7 +183,7 @@ void blend(const float *const *rows, int64_t width, const BlendMap &map, float *
 }  // namespace
 
 extern const WindowKernels window_table;
-constexpr WindowKernels window_table = {weigh, correlate, add_up, blend};
+constexpr WindowKernels window_table = {weigh, correlate, average<float>, average<double>, blend};
 
 }  // namespace EMU_ISA_NS
 }  // namespace emu

@@ -40,8 +40,7 @@ class Plane {
 
   void load(const View &plane) {
     const Axis *a = windows_.axes;
-    RowSource<T>(plane).read(0, windows_.area(), dense_.data());
-    const T *from = dense_.data();
+    const T *from = RowSource<T>(plane).row(0, windows_.area(), dense_.data());
     for (int64_t z = 0; z < a[0].extent; ++z) {
       for (int64_t y = 0; y < a[1].extent; ++y, from += a[2].extent) {
         T *to = row(z + a[0].before, y + a[1].before);
