@@ -80,8 +80,7 @@ class Bidiagonal {
     const int64_t rest = p.size - width;
     if (rest == 0) return;
     DenseMatrix<T> factors(rest, 2 * width);
-    turn_over(some(p.across, 2 * width, width), whole(&factors),
-              [](const T &x) { return conjugate(x); });
+    turn_over(some(p.across, 2 * width, width), whole(&factors), true);
     subtract_product(whole(&factors), some(p.down, 2 * width, width),
                      a_.part(first + width, first + width, rest));
   }

@@ -53,19 +53,25 @@ inline void add_lines(const Part<Complex128> &lines, const Complex128 *factors, 
   }
 }
 
-// Products of rows that are subtracted from a block.
-class Subtracted final : public RowSink<double> {
- public:
-  Subtracted(double *first, int64_t stride) : first_(first), stride_(stride) {}
-  void accept(int64_t row, int64_t col, int64_t count, const double *values) const override {
-    const double minus = -1;
-    line_kernels().add(values, count, 1, &minus, count, first_ + row * stride_ + col);
+// Rows become columns: to[j][i] = from[i][j], or its conjugate.
+inline void turn_over(const Part<double> &from, const Part<double> &to, bool conjugated = false) {
+  (void)conjugated;
+  line_kernels().turn_over(from.data, from.stride, from.rows, from.columns, to.data, to.stride);
+}
+inline void turn_over(const Part<Complex128> &from, const Part<Complex128> &to,
+                      bool conjugated = false) {
+  constexpr int64_t kTile = 16;  // tiles stay in the cache
+  for (int64_t top = 0; top < from.rows; top += kTile) {
+    const int64_t bottom = std::min(from.rows, top + kTile);
+    for (int64_t left = 0; left < from.columns; left += kTile) {
+      const int64_t right = std::min(from.columns, left + kTile);
+      for (int64_t j = left; j < right; ++j) {
+        for (int64_t i = top; i < bottom; ++i)
+          to.row(j)[i] = conjugated ? std::conj(from.row(i)[j]) : from.row(i)[j];
+      }
+    }
   }
-
- private:
-  double *first_;
-  int64_t stride_;
-};
+}
 
 inline Matrix matrix_of(const Part<double> &p) {
   return {p.data, ACL_DOUBLE, p.rows, p.columns, {p.stride}, {1}};
@@ -73,8 +79,7 @@ inline Matrix matrix_of(const Part<double> &p) {
 
 // c less the product of a and b.
 inline void subtract_product(const Part<double> &a, const Part<double> &b, const Part<double> &c) {
-  if (c.rows > 0 && c.columns > 0)
-    gemm_f64(matrix_of(a), matrix_of(b), Subtracted(c.data, c.stride));
+  if (c.rows > 0 && c.columns > 0) gemm_f64_less(matrix_of(a), matrix_of(b), c.data, c.stride);
 }
 inline void subtract_product(const Part<Complex128> &a, const Part<Complex128> &b,
                              const Part<Complex128> &c) {
@@ -89,7 +94,7 @@ inline void subtract_product(const Part<Complex128> &a, const Part<Complex128> &
 // c less the product of a and the conjugate transpose of b.
 inline void subtract_adjoint(const Part<double> &a, const Part<double> &b, const Part<double> &c) {
   if (c.rows > 0 && c.columns > 0)
-    gemm_f64(matrix_of(a), matrix_of(b).transposed(), Subtracted(c.data, c.stride));
+    gemm_f64_less(matrix_of(a), matrix_of(b).transposed(), c.data, c.stride);
 }
 inline void subtract_adjoint(const Part<Complex128> &a, const Part<Complex128> &b,
                              const Part<Complex128> &c) {
@@ -169,28 +174,25 @@ class Elimination {
   bool panel(int64_t first, int64_t end) {
     const int64_t width = end - first, height = n_ - first;
     Numbers<T> items(static_cast<size_t>(width * height));
-    const auto column = [&](int64_t c) { return items.data() + c * height; };
-    for (int64_t r = 0; r < height; ++r) {
-      for (int64_t c = 0; c < width; ++c) column(c)[r] = a_.row(first + r)[first + c];
-    }
+    const Part<T> columns{items.data(), width, height, height},
+        place = a_.part(first, first, height, width);
+    const auto column = [&](int64_t c) { return columns.row(c); };
+    turn_over(place, columns);
     for (int64_t k = 0; k < width; ++k) {
-      T *own = column(k);
+      T *own = column(k), factors[kFewLines];
+      for (int64_t q = 0; q < k; ++q) {
+        factors[q] = -own[q];
+        for (int64_t r = q + 1; r < k; ++r) own[r] += factors[q] * column(q)[r];
+      }
+      add_lines(columns.part(0, k, k, height - k), factors, own + k);
       const int64_t chosen = largest(own, k, height);
       pivots_[static_cast<size_t>(first + k)] = first + chosen;
       if (own[chosen] == T{}) return false;
       for (int64_t c = 0; c < width; ++c) std::swap(column(c)[k], column(c)[chosen]);
       const T divisor = own[k];
       for (int64_t r = k + 1; r < height; ++r) own[r] /= divisor;
-      for (int64_t c = k + 1; c < width; ++c) {
-        T *other = column(c);
-        const T factor = -other[k];
-        if (factor == T{}) continue;
-        add_lines(Part<T>{own + k + 1, 1, height - k - 1, height}, &factor, other + k + 1);
-      }
     }
-    for (int64_t r = 0; r < height; ++r) {
-      for (int64_t c = 0; c < width; ++c) a_.row(first + r)[first + c] = column(c)[r];
-    }
+    turn_over(columns, place);
     for (int64_t k = first; k < end; ++k) {
       T *here = a_.row(k), *there = a_.row(pivot(k));
       if (here == there) continue;

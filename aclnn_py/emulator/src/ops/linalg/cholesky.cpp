@@ -13,7 +13,7 @@ namespace {
 // Rows that take the products of all rows above them at a time, and so few rows that each takes
 // those above it one by one.
 constexpr int64_t kPanel = 64, kFew = 16;
-constexpr int64_t kTile = 8;
+constexpr int64_t kTile = 32;
 
 // The upper triangle of a matrix becomes the factor, whose transpose is multiplied from the left.
 class Factor {
@@ -38,8 +38,8 @@ class Factor {
     const auto rows_above = [&](int64_t columns) {
       return Matrix{above, ACL_DOUBLE, middle - first, columns, {n_}, {1}};
     };
-    gemm_f64(rows_above(end - middle).transposed(), rows_above(n_ - middle),
-             Subtracted(&u_.at(middle, middle), n_));
+    gemm_f64_less(rows_above(end - middle).transposed(), rows_above(n_ - middle),
+                  &u_.at(middle, middle), n_);
   }
 
   // Rows [first, end) lack only what they have a part in themselves.
@@ -69,12 +69,19 @@ class Factor {
 // One triangle becomes the transpose of the other, in tiles that stay in the cache.
 void mirror(DenseMatrix<double> *a, bool to_upper) {
   const int64_t n = a->rows;
+  const Part<double> all = whole(a);
   for (int64_t top = 0; top < n; top += kTile) {
-    for (int64_t left = top; left < n; left += kTile) {
-      for (int64_t i = top; i < std::min(n, top + kTile); ++i) {
-        for (int64_t j = std::max(left, i + 1); j < std::min(n, left + kTile); ++j)
-          (to_upper ? a->at(i, j) : a->at(j, i)) = to_upper ? a->at(j, i) : a->at(i, j);
-      }
+    const int64_t height = std::min(kTile, n - top);
+    for (int64_t i = top; i < top + height; ++i) {
+      for (int64_t j = i + 1; j < top + height; ++j)
+        (to_upper ? a->at(i, j) : a->at(j, i)) = to_upper ? a->at(j, i) : a->at(i, j);
+    }
+    for (int64_t left = top + height; left < n; left += kTile) {
+      const int64_t width = std::min(kTile, n - left);
+      const Part<double> upper = all.part(top, left, height, width),
+                         lower = all.part(left, top, width, height);
+      if (to_upper) turn_over(lower, upper);
+      else turn_over(upper, lower);
     }
   }
 }

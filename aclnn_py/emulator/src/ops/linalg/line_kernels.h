@@ -23,6 +23,9 @@ struct LineKernels {
   // rotation of a step there are s / (1 + c) and s, sweep after sweep.
   void (*turn)(double *rows, int64_t step, const double *turns, int64_t steps);
   int64_t width;
+  // to[j][i] = from[i][j]; rows of each lie so many numbers apart
+  void (*turn_over)(const double *from, int64_t from_step, int64_t rows, int64_t columns,
+                    double *to, int64_t to_step);
 };
 
 EMU_DECLARE_ISA(extern const LineKernels line_kernels;)

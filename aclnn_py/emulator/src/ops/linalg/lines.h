@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines: vectors that lie one after the other, and what decompositions do with them beside products
-// of matrices.
+// Lines: vectors that lie one after the other.
 #pragma once
 
 #include <vector>
@@ -34,20 +33,5 @@ class Lines {
   int64_t count_ = 0, length_ = 0, stride_ = 0;
   Numbers<T> items_;
 };
-
-// Rows of memory become columns, in tiles that stay in the cache: to[j][i] = f(from[i][j])
-template <class T, class F>
-void turn_over(const Part<T> &from, const Part<T> &to, F &&f) {
-  constexpr int64_t kTile = 16;
-  for (int64_t top = 0; top < from.rows; top += kTile) {
-    const int64_t bottom = std::min(from.rows, top + kTile);
-    for (int64_t left = 0; left < from.columns; left += kTile) {
-      const int64_t right = std::min(from.columns, left + kTile);
-      for (int64_t j = left; j < right; ++j) {
-        for (int64_t i = top; i < bottom; ++i) to.row(j)[i] = f(from.row(i)[j]);
-      }
-    }
-  }
-}
 
 }  // namespace emu

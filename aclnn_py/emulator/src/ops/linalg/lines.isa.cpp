@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // build flags: -O3 -ffp-contract=fast
-// Sums of products along lines of float64, lines that are added up, and rows that are rotated.
+// Sums of products along lines of float64, lines that are added up, rows that are rotated, and rows
+// that become columns.
 #include "core/isa.h"
 #include "ops/linalg/line_kernels.h"
 
@@ -124,10 +125,62 @@ void turn(double *rows, int64_t step, const double *turns, int64_t steps) {
   store_row(first + 3 * step, d);
 }
 
+// Squares that are turned over in registers.
+#if defined(__AVX2__)
+constexpr int64_t kSquare = 4;
+#else
+constexpr int64_t kSquare = 2;
+#endif
+typedef double Line __attribute__((vector_size(8 * kSquare)));
+typedef double LooseLine __attribute__((vector_size(8 * kSquare), aligned(8), may_alias));
+typedef int64_t Places __attribute__((vector_size(8 * kSquare)));
+
+inline void turn_square(const double *from, int64_t from_step, double *to, int64_t to_step) {
+  Line rows[kSquare], columns[kSquare];
+#pragma GCC unroll 4
+  for (int64_t i = 0; i < kSquare; ++i)
+    rows[i] = *reinterpret_cast<const LooseLine *>(from + i * from_step);
+#if defined(__AVX2__)
+  constexpr Places kEven = {0, 4, 2, 6}, kOdd = {1, 5, 3, 7}, kFront = {0, 1, 4, 5},
+                   kBack = {2, 3, 6, 7};
+  const Line even = __builtin_shuffle(rows[0], rows[1], kEven),
+             odd = __builtin_shuffle(rows[0], rows[1], kOdd),
+             other_even = __builtin_shuffle(rows[2], rows[3], kEven),
+             other_odd = __builtin_shuffle(rows[2], rows[3], kOdd);
+  columns[0] = __builtin_shuffle(even, other_even, kFront);
+  columns[1] = __builtin_shuffle(odd, other_odd, kFront);
+  columns[2] = __builtin_shuffle(even, other_even, kBack);
+  columns[3] = __builtin_shuffle(odd, other_odd, kBack);
+#else
+  columns[0] = __builtin_shuffle(rows[0], rows[1], Places{0, 2});
+  columns[1] = __builtin_shuffle(rows[0], rows[1], Places{1, 3});
+#endif
+#pragma GCC unroll 4
+  for (int64_t j = 0; j < kSquare; ++j)
+    *reinterpret_cast<LooseLine *>(to + j * to_step) = columns[j];
+}
+
+void turn_over(const double *from, int64_t from_step, int64_t rows, int64_t columns, double *to,
+               int64_t to_step) {
+  constexpr int64_t kTogether = 8;  // numbers in a cache line, which is written whole
+  const int64_t whole_rows = rows / kTogether * kTogether,
+                whole_columns = columns / kSquare * kSquare;
+  for (int64_t top = 0; top < whole_rows; top += kTogether) {
+    for (int64_t left = 0; left < whole_columns; left += kSquare) {
+      for (int64_t i = top; i < top + kTogether; i += kSquare)
+        turn_square(from + i * from_step + left, from_step, to + left * to_step + i, to_step);
+    }
+  }
+  for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t j = i < whole_rows ? whole_columns : 0; j < columns; ++j)
+      to[j * to_step + i] = from[i * from_step + j];
+  }
+}
+
 }  // namespace
 
 extern const LineKernels line_kernels;
-constexpr LineKernels line_kernels = {dots, add, turn, 2 * kLanes};
+constexpr LineKernels line_kernels = {dots, add, turn, 2 * kLanes, turn_over};
 
 }  // namespace EMU_ISA_NS
 }  // namespace emu

@@ -54,9 +54,12 @@ class MatrixReader {
         width_(view.layout.shape[view.layout.rank - 1]) {}
 
   DenseMatrix<T> read(int64_t index) const {
-    DenseMatrix<T> result(height_, width_);
-    rows_.each(index, [&](const T *block, int64_t count, int64_t start) {
-      std::copy(block, block + count, result.items.begin() + start);
+    DenseMatrix<T> result;
+    result.rows = height_;
+    result.columns = width_;
+    result.items.reserve(static_cast<size_t>(height_ * width_));
+    rows_.each(index, [&](const T *block, int64_t count, int64_t) {
+      result.items.insert(result.items.end(), block, block + count);
     });
     return result;
   }

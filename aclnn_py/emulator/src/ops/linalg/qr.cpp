@@ -19,20 +19,19 @@ void decompose(const View &in, bool keep_q, const View &q, const View &r) {
     const MatrixReader<T> reader(safe.view());
     const MatrixWriter<T> write_q(keep_q ? q : r), write_r(r);
     for_each_matrix(batch_count(in.layout), m, n, [&](int64_t index) {
-      const auto same = [](const T &x) { return x; };
       DenseMatrix<T> matrix = reader.read(index);
       Lines<T> columns(n, m);
-      turn_over(whole(&matrix), columns.part(0, 0, n), same);
+      turn_over(whole(&matrix), columns.part(0, 0, n));
       std::vector<Reflections<T>> factors = triangulate(&columns);
       if (keep_q) {
         Lines<T> of_q = orthogonal_columns(factors, inner, m);
         DenseMatrix<T> result(m, inner);
-        turn_over(of_q.part(0, 0, inner), whole(&result), same);
+        turn_over(of_q.part(0, 0, inner), whole(&result));
         write_q.put(index, result.items);
       }
       DenseMatrix<T> result(inner, n);
       const Part<T> upper = whole(&result);
-      turn_over(columns.part(0, 0, n).part(0, 0, n, inner), upper, same);
+      turn_over(columns.part(0, 0, n).part(0, 0, n, inner), upper);
       for (int64_t i = 1; i < inner; ++i) std::fill_n(upper.row(i), std::min(i, n), T{});
       write_r.put(index, result.items);
     });

@@ -126,7 +126,7 @@ Singular<T> decompose_tall(Lines<T> columns, const Vectors &wanted) {
 template <class T>
 Numbers<T> matrix_of_columns(Lines<T> *lines) {
   DenseMatrix<T> result(lines->length(), lines->count());
-  turn_over(lines->part(0, 0, lines->count()), whole(&result), [](const T &x) { return x; });
+  turn_over(lines->part(0, 0, lines->count()), whole(&result));
   return std::move(result.items);
 }
 
@@ -170,7 +170,7 @@ Decomposed<T> decompose(DenseMatrix<T> a, const Vectors &wanted) {
   const bool tall = m > n;
   Lines<T> columns(least, std::max(m, n));
   if (tall) {
-    turn_over(whole(&a), columns.part(0, 0, n), [](const T &x) { return x; });
+    turn_over(whole(&a), columns.part(0, 0, n));
   } else {
     for (int64_t i = 0; i < m; ++i)
       std::transform(a.items.begin() + i * n, a.items.begin() + (i + 1) * n, columns.at(i),

@@ -2,6 +2,7 @@
 #include "ops/matmul/gemm.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include "core/pool.h"
@@ -81,18 +82,39 @@ constexpr int64_t tasks_each = 4;
 // Panels of `a` in a task, unless there are fewer.
 constexpr int64_t least_panels = 8;
 
+// A matrix that products are taken from.
+struct Lessened {
+  double *data = nullptr;
+  int64_t stride = 0;
+};
+
+class Subtracted final : public RowSink<double> {
+ public:
+  explicit Subtracted(const Lessened &from) : from_(from) {}
+  void accept(int64_t row, int64_t col, int64_t count, const double *values) const override {
+    double *to = from_.data + row * from_.stride + col;
+    for (int64_t i = 0; i < count; ++i) to[i] -= values[i];
+  }
+
+ private:
+  const Lessened from_;
+};
+
+// Where products are taken from a matrix, the sink gets those that no tile of full width takes.
 template <class Kind>
 class Product {
   using P = typename Kind::Packed;
   using C = typename Kind::Sum;
+  static constexpr bool can_lessen = std::is_same_v<Kind, Doubles>;
 
  public:
   static constexpr int64_t item_bytes = sizeof(P);
 
-  Product(const Matrix &a, const Matrix &b, const RowSink<C> &sink)
+  Product(const Matrix &a, const Matrix &b, const RowSink<C> &sink, const Lessened &lessened = {})
       : a_(a),
         b_(b),
         sink_(sink),
+        lessened_(lessened),
         parallel_(worth_threads(a, b)),
         kernels_(gemm_kernels()),
         height_(kernels_.rows),
@@ -169,6 +191,22 @@ class Product {
 
   GemmTile<P, C> tile(int64_t height, bool tiny) const {
     return tiles_[Kind::told_apart && tiny][height - 1];
+  }
+
+  // Where sums are made, and how.
+  struct Sums {
+    C *first;
+    int64_t stride;
+    bool in_place;  // in the matrix that they are taken from
+  };
+  void multiply(const P *panel, const P *columns, int64_t depth, int64_t height, bool tiny,
+                const Sums &sums, bool add) const {
+    if constexpr (can_lessen) {
+      if (sums.in_place)
+        return kernels_.less_f64[height - 1](panel, columns, width_, depth, sums.first, sums.stride,
+                                             true);
+    }
+    tile(height, tiny)(panel, columns, width_, depth, sums.first, sums.stride, add);
   }
 
   // Where part `i` begins if `count` indices are cut into `parts` about as large as each other.
@@ -264,6 +302,8 @@ class Product {
     uint8_t tiny_b[group];
     for (int64_t begin = of.begin; begin < of.end; begin += group) {
       const int64_t end = std::min(begin + group, of.end), across = ceil_div(end - begin, width_);
+      const int64_t in_place = lessened_.data ? (end - begin) / width_ : 0,
+                    done = in_place * width_;
       for (int64_t p = 0; p < k; p += depth_step) {
         const int64_t depth = std::min(depth_step, k - p);
         // Further down, or at the top of the next group.
@@ -279,20 +319,26 @@ class Product {
           const int64_t to = std::min(from + high, of.panel_end);
           for (int64_t j = 0; j < across; ++j) {
             const P *panel = a.panels + (a.count * p + from * room(depth)) * height_;
-            C *sum = sums + (a.begin(from) - top) * group + j * width_;
+            Sums sum{sums + (a.begin(from) - top) * group + j * width_, group, j < in_place};
+            if constexpr (can_lessen) {
+              if (sum.in_place)
+                sum = {lessened_.data + (a.row + a.begin(from)) * lessened_.stride + begin +
+                           j * width_,
+                       lessened_.stride, true};
+            }
             for (int64_t i = from; i < to; ++i) {
               const int64_t height = low + (i < higher);
               awaited.ask();
-              tile(height, tiny_a[i] | tiny_b[j])(panel, unpacked + j * width_ * room(depth),
-                                                  width_, depth, sum, group, p > 0);
+              multiply(panel, unpacked + j * width_ * room(depth), depth, height,
+                       tiny_a[i] | tiny_b[j], sum, p > 0);
               panel += height_ * room(depth);
-              sum += height * group;
+              sum.first += height * sum.stride;
             }
           }
         }
       }
-      for (int64_t i = 0; i < rows; ++i)
-        sink_.accept(a.row + top + i, begin, end - begin, sums + i * group);
+      for (int64_t i = 0; i < rows && begin + done < end; ++i)
+        sink_.accept(a.row + top + i, begin + done, end - begin - done, sums + i * group + done);
     }
   }
 
@@ -351,6 +397,7 @@ class Product {
 
   const Matrix &a_, &b_;
   const RowSink<C> &sink_;
+  const Lessened lessened_;
   const bool parallel_;
   const GemmKernels &kernels_;
   const int height_, width_;
@@ -373,6 +420,10 @@ void gemm_i32(const Matrix &a, const Matrix &b, const RowSink<int32_t> &sink) {
 }
 void gemm_f64(const Matrix &a, const Matrix &b, const RowSink<double> &sink) {
   Product<Doubles>(a, b, sink).run();
+}
+void gemm_f64_less(const Matrix &a, const Matrix &b, double *c, int64_t stride) {
+  const Lessened from{c, stride};
+  Product<Doubles>(a, b, Subtracted(from), from).run();
 }
 
 }  // namespace emu

@@ -64,6 +64,8 @@ void gemm(const Matrix &a, const Matrix &b, const MatrixOut &out,
 void gemm_f32(const Matrix &a, const Matrix &b, const RowSink<float> &sink);
 void gemm_i32(const Matrix &a, const Matrix &b, const RowSink<int32_t> &sink);
 void gemm_f64(const Matrix &a, const Matrix &b, const RowSink<double> &sink);
+// c, whose rows lie `stride` elements apart and which neither operand overlaps, less the products.
+void gemm_f64_less(const Matrix &a, const Matrix &b, double *c, int64_t stride);
 
 // Reads `count` elements of a float kind, byte, int32 or float64 as float32; stores float32 as one
 // of these with one rounding. Positions and strides in elements.

@@ -50,6 +50,7 @@ struct GemmKernels {
   GemmTile<float, float> tile_f32[kGemmMostRows];
   GemmTile<int16_t, int32_t> tile_i32[kGemmMostRows];
   GemmTile<double, double> tile_f64[kGemmMostRows];
+  GemmTile<double, double> less_f64[kGemmMostRows];  // takes the products from c, whatever `add`
   void (*add)(const float *, const float *, float *sum, int64_t);
   // contiguous rows: float to and from the 16-bit kinds, one rounding to nearest even
   void (*to_f16)(const float *, uint16_t *, int64_t);

@@ -12,8 +12,9 @@ namespace emu {
 namespace EMU_ISA_NS {
 namespace {
 
-template <int rows, class T>
-void tile(const T *a, const T *b, int64_t ldb, int64_t depth, T *c, int64_t ldc, bool add) {
+template <int rows, class T, bool less = false>
+void tile(const T *a, const T *b, int64_t ldb, int64_t depth, T *c, int64_t ldc,
+          [[maybe_unused]] bool add) {
   using V = typename Vec<T>::type;
   using L = typename Vec<T>::loose;
   constexpr int lanes = Vec<T>::lanes;
@@ -40,8 +41,13 @@ void tile(const T *a, const T *b, int64_t ldb, int64_t depth, T *c, int64_t ldc,
   for (int i = 0; i < rows; ++i) {
     auto *first = reinterpret_cast<L *>(c + i * ldc),
          *second = reinterpret_cast<L *>(c + i * ldc + lanes);
-    *first = add ? V(*first) + sum[i][0] : sum[i][0];
-    *second = add ? V(*second) + sum[i][1] : sum[i][1];
+    if constexpr (less) {
+      *first = V(*first) - sum[i][0];
+      *second = V(*second) - sum[i][1];
+    } else {
+      *first = add ? V(*first) + sum[i][0] : sum[i][0];
+      *second = add ? V(*second) + sum[i][1] : sum[i][1];
+    }
   }
 }
 
@@ -146,6 +152,7 @@ constexpr GemmKernels make_table(std::integer_sequence<int, less_one...> heights
   k.columns64 = Vec<double>::columns;
   fill_tiles<float>(k.tile_f32, heights);
   fill_tiles<double>(k.tile_f64, heights);
+  ((k.less_f64[less_one] = tile<less_one + 1, double, true>), ...);
   ((k.tile_i32[less_one] = tile_pairs<less_one + 1>), ...);
   k.pack[static_cast<int>(GemmStorage::float32)] = pack<Float32>;
   k.pack[static_cast<int>(GemmStorage::float16)] = pack<Half>;

@@ -208,6 +208,13 @@ void turn_doubles(const double *source, int64_t step, int64_t depth, int64_t wid
       _mm256_storeu_pd(to + 3 * width, _mm256_permute2f128_pd(odd, other_odd, 0x31));
     }
   }
+  if constexpr (lines == 2) {
+    for (; p + 2 <= depth; p += 2) {
+      const __m128d first = _mm_loadu_pd(source + p), second = _mm_loadu_pd(source + step + p);
+      _mm_storeu_pd(target + p * width, _mm_unpacklo_pd(first, second));
+      _mm_storeu_pd(target + (p + 1) * width, _mm_unpackhi_pd(first, second));
+    }
+  }
   for (; p < depth; ++p) {
     for (int i = 0; i < lines; ++i) target[p * width + i] = source[i * step + p];
   }
@@ -237,12 +244,14 @@ void pack(const GemmPanel &panel, void *packed_raw) {
       width == columns)
     return pack_blocked_rows<K, columns>(source + panel.deep.at(panel.deep_begin), panel.wide,
                                          panel.wide_begin, panel.deep.stride, panel.depth, packed);
-  if constexpr (std::is_same_v<K, Float32>) {
-    if (panel.wide.stride == 1 && !panel.wide.block && !panel.deep.block && count == tile_rows &&
-        width == tile_rows)
-      return pack_full_rows<K, tile_rows>(
-          source + panel.deep.at(panel.deep_begin) + panel.wide_begin, panel.deep.stride,
-          panel.depth, packed);
+  if constexpr (std::is_same_v<S, P> && per_unit == 1) {
+    if (panel.wide.stride == 1 && !panel.wide.block && !panel.deep.block && count == width) {
+      const S *first = source + panel.deep.at(panel.deep_begin) + panel.wide_begin;
+      if (width == tile_rows)
+        return pack_full_rows<K, tile_rows>(first, panel.deep.stride, panel.depth, packed);
+      if (width == tile_rows - 1)
+        return pack_full_rows<K, tile_rows - 1>(first, panel.deep.stride, panel.depth, packed);
+    }
   }
   if (count < width || panel.depth < units * per_unit)
     memset(packed, 0, static_cast<size_t>(width * units) * sizeof(U));
