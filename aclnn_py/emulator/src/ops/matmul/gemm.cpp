@@ -8,6 +8,7 @@
 #include "core/pool.h"
 #include "ops/dtype.h"
 #include "ops/matmul/gemm_pairs.h"
+#include "ops/matmul/gemm_ready.h"
 #include "ops/matmul/gemm_stream.h"
 #include "ops/matmul/gemm_work.h"
 
@@ -110,11 +111,14 @@ class Product {
  public:
   static constexpr int64_t item_bytes = sizeof(P);
 
-  Product(const Matrix &a, const Matrix &b, const RowSink<C> &sink, const Lessened &lessened = {})
+  // `ready`: the panels of all columns of `b`, if they are there.
+  Product(const Matrix &a, const Matrix &b, const RowSink<C> &sink, const Lessened &lessened = {},
+          const P *ready = nullptr)
       : a_(a),
         b_(b),
         sink_(sink),
         lessened_(lessened),
+        ready_(ready),
         parallel_(worth_threads(a, b)),
         kernels_(gemm_kernels()),
         height_(kernels_.rows),
@@ -291,7 +295,7 @@ class Product {
   void part(const Packed &a, const Part &of) const {
     const int64_t k = a_.cols, top = a.begin(of.panel_begin), rows = a.begin(of.panel_end) - top,
                   panels = of.panel_end - of.panel_begin;
-    const bool awaits = b_.col.stride == 1 && !b_.col.block && !b_.row.block;
+    const bool awaits = !ready_ && b_.col.stride == 1 && !b_.col.block && !b_.row.block;
     const int64_t low = a.rows / a.count, higher = a.rows % a.count;
     const int64_t high = std::max<int64_t>(1, tile_height / height_);
     const size_t unpacked_bytes = static_cast<size_t>(depth_step * group) * sizeof(P);
@@ -299,7 +303,7 @@ class Product {
         unpacked_bytes + static_cast<size_t>(rows * group) * sizeof(C)));
     P *unpacked = reinterpret_cast<P *>(memory);
     C *sums = reinterpret_cast<C *>(memory + unpacked_bytes);
-    uint8_t tiny_b[group];
+    uint8_t tiny_b[group] = {};
     for (int64_t begin = of.begin; begin < of.end; begin += group) {
       const int64_t end = std::min(begin + group, of.end), across = ceil_div(end - begin, width_);
       const int64_t in_place = lessened_.data ? (end - begin) / width_ : 0,
@@ -313,7 +317,9 @@ class Product {
           next = {end, std::min(end + group, of.end), 0, std::min(depth_step, k)};
         if (!awaits) next.depth = 0;
         Awaited awaited(b_, next, across * panels);
-        unpack_group(begin, end, p, depth, unpacked, tiny_b);
+        if (!ready_) unpack_group(begin, end, p, depth, unpacked, tiny_b);
+        const P *columns = ready_ ? ready_ + begin * room(k) + p * width_ : unpacked;
+        const int64_t each_panel = width_ * room(ready_ ? k : depth);
         const uint8_t *tiny_a = a.tiny + p / depth_step * a.count;
         for (int64_t from = of.panel_begin; from < of.panel_end; from += high) {
           const int64_t to = std::min(from + high, of.panel_end);
@@ -329,8 +335,8 @@ class Product {
             for (int64_t i = from; i < to; ++i) {
               const int64_t height = low + (i < higher);
               awaited.ask();
-              multiply(panel, unpacked + j * width_ * room(depth), depth, height,
-                       tiny_a[i] | tiny_b[j], sum, p > 0);
+              multiply(panel, columns + j * each_panel, depth, height, tiny_a[i] | tiny_b[j], sum,
+                       p > 0);
               panel += height_ * room(depth);
               sum.first += height * sum.stride;
             }
@@ -398,6 +404,7 @@ class Product {
   const Matrix &a_, &b_;
   const RowSink<C> &sink_;
   const Lessened lessened_;
+  const P *const ready_;
   const bool parallel_;
   const GemmKernels &kernels_;
   const int height_, width_;
@@ -415,12 +422,30 @@ void gemm_f32(const Matrix &a, const Matrix &b, const RowSink<float> &sink) {
     Product<Floats>(a, b, sink).run();
   }
 }
+void gemm_f32(const Matrix &a, const ReadyColumns &b, const RowSink<float> &sink) {
+  Product<Floats>(a, b.matrix(), sink, {}, b.panels()).run();
+}
 void gemm_i32(const Matrix &a, const Matrix &b, const RowSink<int32_t> &sink) {
   Product<Bytes>(a, b, sink).run();
 }
 void gemm_f64(const Matrix &a, const Matrix &b, const RowSink<double> &sink) {
   Product<Doubles>(a, b, sink).run();
 }
+ReadyColumns::ReadyColumns(const Matrix &b, int64_t rows) : b_(b) {
+  if (rows <= gemm_few_rows || b.rows == 0) return;
+  const GemmKernels &kernels = gemm_kernels();
+  const int64_t width = kernels.columns, count = ceil_div(b.cols, width);
+  panels_.resize(static_cast<size_t>(count * width * b.rows));
+  parallel_for(
+      count, std::max<int64_t>(1, worth_a_thread / (width * b.rows)),
+      [&](int64_t first, int64_t last) {
+        for (int64_t j = first * width; j < std::min(last * width, b.cols); j += width)
+          Floats::pack(kernels, GemmStorage::float32)(
+              {b.data, b.col, b.row, j, std::min(width, b.cols - j), 0, b.rows, kernels.columns},
+              panels_.data() + j * b.rows);
+      });
+}
+
 void gemm_f64_less(const Matrix &a, const Matrix &b, double *c, int64_t stride) {
   const Lessened from{c, stride};
   Product<Doubles>(a, b, Subtracted(from), from).run();

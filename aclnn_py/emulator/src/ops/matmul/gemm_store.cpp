@@ -6,7 +6,7 @@
 
 #include "ops/convert.h"
 #include "ops/dtype.h"
-#include "ops/matmul/gemm.h"
+#include "ops/matmul/gemm_ready.h"
 
 namespace emu {
 namespace {
@@ -219,6 +219,10 @@ void gemm(const Matrix &a, const Matrix &b, const MatrixOut &out, const GemmEpil
   } else {
     gemm_f32(a, b, FloatStore(out, epilogue));
   }
+}
+void gemm(const Matrix &a, const ReadyColumns &b, const MatrixOut &out,
+          const GemmEpilogue &epilogue) {
+  gemm_f32(a, b, FloatStore(out, epilogue));
 }
 
 }  // namespace emu

@@ -5,35 +5,39 @@
 #include <algorithm>
 
 #include "core/pool.h"
-#include "ops/matmul/gemm.h"
+#include "ops/matmul/gemm_ready.h"
 
 namespace emu {
 namespace {
 
 size_t at(int64_t n) { return static_cast<size_t>(n); }
 
-Matrix matrix(const float *data, int64_t rows, int64_t columns) {
+Matrix matrix(const float *data, int64_t rows, int64_t columns, int64_t stride) {
   Matrix m;
   m.data = data;
   m.rows = rows;
   m.cols = columns;
-  m.row.stride = columns;
+  m.row.stride = stride;
   m.col.stride = 1;
   return m;
 }
+Matrix matrix(const float *data, int64_t rows, int64_t columns) {
+  return matrix(data, rows, columns, columns);
+}
 
 // a @ b, plus a row where one is given.
-void multiply(const Matrix &a, const Matrix &b, const Floats &bias, float *to) {
+template <class Right>
+void multiply(const Matrix &a, const Right &b, int64_t columns, const Floats &bias, float *to) {
   GemmEpilogue epilogue;
-  if (!bias.empty()) epilogue.bias = matrix(bias.data(), 1, b.cols);
-  gemm(a, b, {to, ACL_FLOAT, b.cols, 1}, epilogue);
+  if (!bias.empty()) epilogue.bias = matrix(bias.data(), 1, columns);
+  gemm(a, b, {to, ACL_FLOAT, columns, 1}, epilogue);
 }
 
 // The sum over the rows.
-Floats column_sums(const Floats &values, int64_t rows, int64_t columns) {
+Floats column_sums(const Floats &values, int64_t rows, int64_t columns, int64_t stride) {
   std::vector<double> sums(at(columns));
   for (int64_t r = 0; r < rows; ++r) {
-    for (int64_t c = 0; c < columns; ++c) sums[at(c)] += double{values[at(r * columns + c)]};
+    for (int64_t c = 0; c < columns; ++c) sums[at(c)] += double{values[at(r * stride + c)]};
   }
   return Floats(sums.begin(), sums.end());
 }
@@ -96,15 +100,16 @@ void run_layer(const LayerCall &call, std::vector<Floats> *planes, Floats *last)
   if (steps.times() == 0) return;
   Floats input(at(steps.rows * width)), hidden(at(steps.batch * width)),
       gathered(at(steps.batch * size));
-  multiply(matrix(call.x, steps.rows, w.in), matrix(w.input.data(), w.in, width), w.input_bias,
-           input.data());
+  multiply(matrix(call.x, steps.rows, w.in), matrix(w.input.data(), w.in, width), width,
+           w.input_bias, input.data());
   const Before before(call, [&](int p) { return (*planes)[at(p)].data(); });
-  const Matrix recurrent = matrix(w.recurrent.data(), size, width);
+  const ReadyColumns recurrent(matrix(w.recurrent.data(), size, width), steps.batch);
   for (int64_t place = 0; place < steps.times(); ++place) {
     const int64_t time = time_in_order(steps, place, call.reverse);
     const int64_t first = steps.first[at(time)], count = steps.count[at(time)];
     gather_hidden(before, time, count, size, gathered.data());
-    multiply(matrix(gathered.data(), count, size), recurrent, w.recurrent_bias, hidden.data());
+    multiply(matrix(gathered.data(), count, size), recurrent, width, w.recurrent_bias,
+             hidden.data());
     parallel_for(count, rows_at_once(size), [&](int64_t begin, int64_t end) {
       for (int64_t b = begin; b < end; ++b) {
         const float *states[kMostStates];
@@ -131,11 +136,14 @@ void run_layer_gradient(const LayerCall &call, const std::vector<const float *> 
   const TimeSteps &steps = *call.steps;
   const LayerWeights &w = *call.weights;
   const int64_t size = w.hidden, width = cell.gates * size;
-  Floats input(at(steps.rows * width)), other, before_all(at(steps.rows * size)),
+  // Rows do not lie a multiple of a page apart, where they would share a few cache sets.
+  const int64_t line = width + 16;
+  Floats input(at(steps.rows * line)), other, before_all(at(steps.rows * size)),
       product(at(steps.batch * size));
   if (!cell.equal_products) other.resize(input.size());
   Floats &hidden = cell.equal_products ? input : other;
   const Before before(call, [&](int p) { return planes[at(p)]; });
+  const ReadyColumns recurrent(matrix(w.recurrent.data(), width, size), steps.batch);
   for (int64_t place = 0; place < steps.times(); ++place) {
     const int64_t time = time_in_order(steps, place, !call.reverse);
     const int64_t first = steps.first[at(time)], count = steps.count[at(time)];
@@ -151,29 +159,30 @@ void run_layer_gradient(const LayerCall &call, const std::vector<const float *> 
         for (int p = 0; p < cell.planes; ++p) row[p] = planes[at(p)] + (first + b) * size;
         const float *given = y_slope + (first + b) * y_stride;
         for (int64_t i = 0; i < size; ++i) slope[0][i] += given[i];
-        cell.backward({size, then, row, slope, input.data() + (first + b) * width,
-                       hidden.data() + (first + b) * width});
+        cell.backward({size, then, row, slope, input.data() + (first + b) * line,
+                       hidden.data() + (first + b) * line});
       }
     });
-    multiply(matrix(hidden.data() + first * width, count, width),
-             matrix(w.recurrent.data(), width, size), {}, product.data());
+    multiply(matrix(hidden.data() + first * line, count, width, line), recurrent, size, {},
+             product.data());
     for (int64_t i = 0; i < count * size; ++i) (*states)[at(i)] += product[at(i)];
   }
   slopes->in = w.in;
   slopes->hidden = size;
   slopes->input.resize(w.input.size());
   slopes->recurrent.resize(w.recurrent.size());
-  const Matrix input_slopes = matrix(input.data(), steps.rows, width),
-               hidden_slopes = matrix(hidden.data(), steps.rows, width);
-  multiply(input_slopes.transposed(), matrix(call.x, steps.rows, w.in), {}, slopes->input.data());
-  multiply(hidden_slopes.transposed(), matrix(before_all.data(), steps.rows, size), {},
+  const Matrix input_slopes = matrix(input.data(), steps.rows, width, line),
+               hidden_slopes = matrix(hidden.data(), steps.rows, width, line);
+  multiply(input_slopes.transposed(), matrix(call.x, steps.rows, w.in), w.in, {},
+           slopes->input.data());
+  multiply(hidden_slopes.transposed(), matrix(before_all.data(), steps.rows, size), size, {},
            slopes->recurrent.data());
-  slopes->input_bias = column_sums(input, steps.rows, width);
+  slopes->input_bias = column_sums(input, steps.rows, width, line);
   slopes->recurrent_bias =
-      cell.equal_products ? slopes->input_bias : column_sums(hidden, steps.rows, width);
-  Floats to_x(at(steps.rows * w.in));
-  multiply(input_slopes, matrix(w.input.data(), width, w.in), {}, to_x.data());
-  for (size_t i = 0; i < to_x.size(); ++i) x_slope[i] += to_x[i];
+      cell.equal_products ? slopes->input_bias : column_sums(hidden, steps.rows, width, line);
+  GemmEpilogue sum;
+  sum.addend = matrix(x_slope, steps.rows, w.in);
+  gemm(input_slopes, matrix(w.input.data(), width, w.in), {x_slope, ACL_FLOAT, w.in, 1}, sum);
 }
 
 }  // namespace emu
