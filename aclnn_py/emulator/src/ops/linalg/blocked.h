@@ -13,6 +13,11 @@ namespace emu {
 // So few rows or columns are worked on one by one.
 constexpr int64_t kFewLines = 16;
 
+// Where more lines than that are cut in two: products of the halves then fill their tiles.
+inline int64_t half_of(int64_t lines) {
+  return (lines / 2 + kFewLines - 1) / kFewLines * kFewLines;
+}
+
 // A block of a matrix whose rows lie `stride` elements apart.
 template <class T>
 struct Part {
@@ -123,7 +128,7 @@ void solve_row(const Part<T> &a, const Part<T> &b, int64_t i, int64_t from, int6
 // gives infinities and NaN.
 template <class T>
 void solve_triangle(const Part<T> &a, bool upper, bool unit, const Part<T> &b) {
-  const int64_t n = a.rows, half = n / 2, rest = n - half, width = b.columns;
+  const int64_t n = a.rows, half = half_of(n), rest = n - half, width = b.columns;
   if (n <= kFewLines) {
     for (int64_t i = 0; i < n; ++i) {
       if (upper) solve_row(a, b, n - 1 - i, n - i, n, unit);
@@ -160,7 +165,7 @@ class Elimination {
  private:
   bool columns(int64_t first, int64_t end) {
     if (end - first <= kFewLines) return panel(first, end);
-    const int64_t middle = first + (end - first) / 2;
+    const int64_t middle = first + half_of(end - first);
     if (!columns(first, middle)) return false;
     const int64_t height = middle - first, width = end - middle, below = n_ - middle;
     const Part<T> right = a_.part(first, middle, height, width);

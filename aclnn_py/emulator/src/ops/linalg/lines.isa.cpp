@@ -41,10 +41,17 @@ void dots_of(const double *lines, int64_t stride, const double *x, int64_t lengt
       odd[k] += load(lines + k * stride + i + kLanes) * right;
     }
   }
-  for (int k = 0; k < count; ++k) out[k] = sum_of(even[k] + odd[k]);
-  for (; i < length; ++i) {
-    for (int k = 0; k < count; ++k) out[k] += lines[k * stride + i] * x[i];
+  if (i + kLanes <= length) {
+    const Vector left = load(x + i);
+    for (int k = 0; k < count; ++k) even[k] += load(lines + k * stride + i) * left;
+    i += kLanes;
   }
+  double sums[count];
+  for (int k = 0; k < count; ++k) sums[k] = sum_of(even[k] + odd[k]);
+  for (; i < length; ++i) {
+    for (int k = 0; k < count; ++k) sums[k] += lines[k * stride + i] * x[i];
+  }
+  for (int k = 0; k < count; ++k) out[k] = sums[k];
 }
 
 template <int count>
@@ -60,6 +67,12 @@ void add_of(const double *lines, int64_t stride, const double *factors, int64_t 
     }
     store(y + i, left);
     store(y + i + kLanes, right);
+  }
+  if (i + kLanes <= length) {
+    Vector left = load(y + i);
+    for (int k = 0; k < count; ++k) left += by[k] * load(lines + k * stride + i);
+    store(y + i, left);
+    i += kLanes;
   }
   for (; i < length; ++i) {
     double sum = y[i];
