@@ -65,6 +65,8 @@ def test_dropout_and_randint_draw_anew_in_each_replay() -> None:
         assert_same(out.numpy(), again.numpy())
         drawn = functional.randint(-5, 5, (100,), seed=3, offset=n * 1100 + 1000)
         assert_same(numbers.numpy(), drawn.numpy())
+        assert set(out.numpy()) == {0, 2}
+        assert set(drawn.numpy()) == set(range(-5, 5))
 
 
 def test_integers_and_orders() -> None:

@@ -534,6 +534,7 @@ def test_rows_times_a_vector_are_added_up_as_two_vectors_are(product: Any, dtype
         out = hollow((), dtype)
         ap.ops.dot(place(row), place(y), out)
         each.append(out.numpy())
+    np.testing.assert_allclose(wide(np.stack(each)), wide(x) @ wide(y), rtol=0.01)
     wider = np.zeros((5, 40_010), dtype)
     wider[:, 4:-3] = x
     for rows, layout in ((place(x), "dense"), (place(wider)[:, 4:-3], "stepped")):

@@ -26,8 +26,6 @@ std::vector<T> line_of(const View &view) {
   return values;
 }
 
-View head_of(const View &view, int64_t count) { return narrowed(view, 0, 0, count); }
-
 struct UniqueResult {
   size_t values, inverse, counts;
   bool want_inverse, want_counts;

@@ -70,16 +70,18 @@ typedef double LooseDoubles __attribute__((vector_size(4 * sizeof(double)), alig
 typedef float Four __attribute__((vector_size(4 * sizeof(float)), aligned(4), may_alias));
 
 // The compiler converts halves and joins them where the processor has one instruction.
-inline Doubles widened(const float *at) {
+inline void add_widened(const float *at, Doubles *sum) {
 #if defined(__AVX__)
-  return _mm256_cvtps_pd(_mm_loadu_ps(at));
+  *sum += _mm256_cvtps_pd(_mm_loadu_ps(at));
 #else
-  return __builtin_convertvector(*reinterpret_cast<const Four *>(at), Doubles);
+  *sum += __builtin_convertvector(*reinterpret_cast<const Four *>(at), Doubles);
 #endif
 }
 
-inline void put(Doubles values, double *to) { *reinterpret_cast<LooseDoubles *>(to) = values; }
-inline void put(Doubles values, float *to) {
+inline void put(const Doubles &values, double *to) {
+  *reinterpret_cast<LooseDoubles *>(to) = values;
+}
+inline void put(const Doubles &values, float *to) {
   *reinterpret_cast<Four *>(to) = __builtin_convertvector(values, Four);
 }
 
@@ -94,7 +96,7 @@ void average_pieces(const float *const *taps, int64_t count, int64_t width, doub
     for (int64_t t = 0; t < count; ++t) {
       const float *tap = taps[t] + at;
 #pragma GCC unroll 8
-      for (int i = 0; i < kVectors; ++i) found[i] += widened(tap + i * 4);
+      for (int i = 0; i < kVectors; ++i) add_widened(tap + i * 4, &found[i]);
     }
 #pragma GCC unroll 8
     for (int i = 0; i < kVectors; ++i) {
