@@ -1,55 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/stream.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <new>
-#include <optional>
 #include <utility>
 
-#include "core/cancel.h"
 #include "core/capture.h"
 #include "core/device.h"
 #include "core/process.h"
+#include "core/stream_worker.h"
 #include "core/timeline.h"
 #include "core/undo.h"
 #include "faults/findings.h"
 #include "faults/launches.h"
-#include "faults/pages.h"
 
 namespace emu {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// long enough for a thread that synchronizes next
-constexpr auto kGiveWay = std::chrono::milliseconds(2);
-
-// what a task takes at most that a thread with a timeout may run (RunBy::anyone_with_time)
-constexpr auto kLongTask = std::chrono::milliseconds(30);
-
-// A worker that a habit leaves asleep looks for tasks that often, in vain so many times.
-constexpr auto kDoze = std::chrono::milliseconds(1);
-constexpr int kDozes = 20;
-
-thread_local Stream *t_working = nullptr;
 thread_local uint32_t t_last_task = 0;
 std::atomic<uint32_t> g_recorded_tasks{0};  // their numbers name them for aclrtTaskUpdateAsync
 
-std::atomic<FaultListener> g_listener{nullptr};
 std::atomic<int32_t> g_next_stream_id{0};
-
-// Streams that own a thread; only used at exit.
-struct Workers {
-  std::mutex mutex;
-  std::vector<Stream *> running;
-};
 
 struct EndListeners {
   std::mutex mutex;
@@ -63,188 +38,6 @@ EndListeners &end_listeners() {
   return *instance;
 }
 
-Workers &workers() {
-  static auto *const all = new Workers;
-  return *all;
-}
-
-void note_fault(Stream &stream, Status code, const char *what, uint32_t task) {
-  Fault fault;
-  fault.code = code;
-  fault.text = take_message();
-  fault.what = what;
-  fault.task = task;
-  if (faults::checking()) faults::faulted(stream, code, what, task, fault.text);
-  if (const FaultListener listener = g_listener.load()) listener(stream, fault);
-  const bool stop =
-      stream.context.stop_on_failure.load() || stream.failure_mode.load() == ACL_STOP_ON_FAILURE;
-  {
-    std::lock_guard<std::mutex> lock(stream.mutex);
-    stream.fault = std::move(fault);
-    if (!stream.has_fault.exchange(true)) device(stream.device).pending_faults.fetch_add(1);
-  }
-  if (!stop) return;
-  std::lock_guard<std::mutex> lock(stream.context.mutex);
-  for (Stream *other : stream.context.streams) other->halted.store(true);
-}
-
-Status run_guarded(const Task &task, const char *what) {
-  try {
-    return task();
-  } catch (const std::bad_alloc &) {
-    return fail(ACL_ERROR_RT_MEMORY_ALLOCATION, "%s: the host is out of memory.", what);
-  } catch (const std::exception &problem) {
-    return fail(ACL_ERROR_RT_INTERNAL_ERROR, "%s: %s.", what, problem.what());
-  }
-}
-
-// Work that opens the device memory it uses (faults/pages.h); for any other all of it is open.
-bool opens_itself(const char *what) {
-  for (const char *head : {"aclnn", "aclrtMemcpyAsync", "aclrtMemsetAsync"}) {
-    if (std::strncmp(what, head, std::strlen(head)) == 0) return true;
-  }
-  return false;
-}
-
-// Who asks for work, and until when.
-struct Runner {
-  RunBy as;
-  Clock::time_point deadline = Clock::time_point::max();
-};
-
-bool may_run(const Stream &stream, const Runner &who) {
-  if (stream.queued == 0) return false;
-  const RunBy task = stream.ring[stream.head].run_by;
-  if (task < who.as) return false;
-  if (who.as != RunBy::anyone_with_time || task != RunBy::anyone_with_time) return true;
-  return Clock::now() + kLongTask <= who.deadline;
-}
-
-// Runs queued tasks, at most up to the one numbered `last`, and up to the first that this thread
-// may not run or has no time for. The lock is held on entry and on return.
-void run_tasks(Stream &stream, std::unique_lock<std::mutex> &lock, uint64_t last, Runner who) {
-  stream.busy = true;
-  while (may_run(stream, who) && stream.completed.load(std::memory_order_relaxed) < last) {
-    StreamEntry entry = std::move(stream.ring[stream.head]);
-    stream.head = (stream.head + 1) & (stream.ring.size() - 1);
-    --stream.queued;
-    const bool skip =
-        stream.discard.load() || stream.halted.load() || stream.aborted.load() || exiting();
-    lock.unlock();
-    if (!skip) {
-      const auto number = static_cast<uint32_t>(stream.completed.load() + 1);
-      const TimedRun timed(entry.what, stream, number, 0);
-      std::optional<faults::Access> pages;
-      if (faults::checking() && !opens_itself(entry.what)) pages.emplace();
-      if (const Status code = run_guarded(entry.task, entry.what)) {
-        note_fault(stream, code, entry.what, number);
-      }
-    }
-    // before completion is published: a waiting thread may rely on the task's references being
-    // released
-    entry.task.reset();
-    lock.lock();
-    stream.completed.store(stream.completed.load(std::memory_order_relaxed) + 1,
-                           std::memory_order_release);
-    if (stream.completed.load(std::memory_order_relaxed) >= stream.wanted) {
-      stream.wanted = UINT64_MAX;  // who still waits says so again
-      stream.done.notify_all();
-    }
-  }
-  stream.busy = false;
-}
-
-enum class Inline { automatic, always, never };
-
-Inline inline_mode() {
-  static const Inline mode = [] {
-    const char *text = std::getenv("ACLNN_PY_EMULATOR_INLINE");
-    const std::string word = text != nullptr ? text : "";
-    return word == "never" ? Inline::never : word == "always" ? Inline::always : Inline::automatic;
-  }();
-  return mode;
-}
-
-// The calling thread temporarily does the work of a stream: its own thread-local state is set
-// aside.
-class Borrowed {
- public:
-  explicit Borrowed(Stream &stream)
-      : working_(t_working), context_(peek_context()), task_(t_last_task) {
-    t_working = &stream;
-    set_current_context(&stream.context);
-  }
-  ~Borrowed() {
-    t_working = working_;
-    set_current_context(context_);
-    t_last_task = task_;
-  }
-  Borrowed(const Borrowed &) = delete;
-  Borrowed &operator=(const Borrowed &) = delete;
-
- private:
-  Stream *const working_;
-  Context *const context_;
-  const uint32_t task_;
-  const MessagesAside messages_;
-};
-
-void rouse(Stream &stream) {
-  if (std::exchange(stream.idle, false)) stream.wake.notify_one();
-}
-
-// Runs the queued tasks up to `last`, unless another thread is running them.
-void help(Stream &stream, std::unique_lock<std::mutex> &lock, uint64_t last, Runner who) {
-  if (stream.busy || !may_run(stream, who) || inline_mode() == Inline::never) return;
-  {
-    const Borrowed borrowed(stream);
-    run_tasks(stream, lock, last, who);
-  }
-  if (stream.stop) rouse(stream);
-}
-
-bool has_work(const Stream &stream) { return !stream.busy && (stream.queued != 0 || stream.stop); }
-
-// Until somebody wakes the worker. Where the program waits for all it queues, nobody does, and a
-// task that lies there nevertheless breaks that habit.
-void sleep(Stream &stream, std::unique_lock<std::mutex> &lock) {
-  stream.idle = stream.dozes = true;
-  for (int i = 0; i < kDozes && stream.idle && stream.habit.formed(); ++i) {
-    const uint64_t before = stream.submitted.load(std::memory_order_relaxed);
-    stream.wake.wait_for(lock, kDoze);
-    if (stream.idle && has_work(stream) && stream.habit.recent())
-      stream.wake.wait_for(lock, Habit::kSoon);
-    if (stream.idle && has_work(stream)) stream.habit.forget();
-    if (stream.submitted.load(std::memory_order_relaxed) != before) i = 0;
-  }
-  stream.dozes = false;
-  if (stream.idle && !has_work(stream)) stream.wake.wait(lock);
-  stream.idle = false;
-}
-
-void work(Stream &stream) {
-  t_working = &stream;
-  set_current_context(&stream.context);
-  char name[16];
-  std::snprintf(name, sizeof name, "npu%d-s%d", stream.device, stream.id);
-  pthread_setname_np(pthread_self(), name);
-  std::unique_lock<std::mutex> lock(stream.mutex);
-  for (;;) {
-    if (inline_mode() == Inline::always && !stream.busy && !stream.stop) {
-      stream.wake.wait_for(lock, kGiveWay, [&] { return stream.busy || stream.stop; });
-    }
-    if (stream.queued != 0 && !stream.busy) {
-      run_tasks(stream, lock, UINT64_MAX, {RunBy::worker});
-    } else if (stream.stop && !stream.busy) {
-      stream.finished = true;
-      stream.done.notify_all();
-      return;
-    } else {
-      sleep(stream, lock);
-    }
-  }
-}
-
 void grow(Stream &stream) {
   std::vector<StreamEntry> larger(stream.ring.empty() ? 64 : stream.ring.size() * 2);
   for (size_t i = 0; i < stream.queued; ++i) {
@@ -252,21 +45,6 @@ void grow(Stream &stream) {
   }
   stream.ring.swap(larger);
   stream.head = 0;
-}
-
-Status start_worker(Stream &stream) {
-  try {
-    // Reserve first: every running worker must be on the list of workers that exit() stops.
-    std::lock_guard<std::mutex> lock(workers().mutex);
-    workers().running.reserve(workers().running.size() + 1);
-    stream.worker = std::thread([&stream] { work(stream); });
-    workers().running.push_back(&stream);
-  } catch (const std::exception &problem) {
-    return fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "stream %d: the host gave no thread: %s.",
-                stream.id, problem.what());
-  }
-  stream.started = true;
-  return 0;
 }
 
 template <class Condition>
@@ -324,7 +102,7 @@ Stream *create_stream(Context &context, uint32_t flags, uint32_t priority, const
 }
 
 Status destroy_stream(Stream *stream, bool drain, const char *routine) {
-  if (t_working == stream) {
+  if (working_stream() == stream) {
     return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: a stream cannot be destroyed by work it runs.",
                 routine);
   }
@@ -353,14 +131,7 @@ Status destroy_stream(Stream *stream, bool drain, const char *routine) {
     stream->wake.notify_all();
   }
   if (!drain) abort_stream(*stream);
-  if (stream->started) {
-    {
-      std::lock_guard<std::mutex> lock(workers().mutex);
-      auto &running = workers().running;
-      running.erase(std::remove(running.begin(), running.end(), stream), running.end());
-    }
-    stream->worker.join();
-  }
+  if (stream->started) end_worker(*stream);
   // Threads that wait for the whole device have seen the end of the work or the abort, and release
   // their pins.
   while (stream->pins.load() > 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
@@ -459,6 +230,7 @@ void at_stream_end(void (*forget)(Stream *)) {
 }
 
 uint32_t last_task_id() { return t_last_task; }
+void set_last_task_id(uint32_t number) { t_last_task = number; }
 
 Status report_fault(Stream &stream, const char *routine) {
   if (!stream.has_fault.load(std::memory_order_acquire)) return 0;
@@ -481,7 +253,7 @@ Status report_fault(Stream &stream, const char *routine) {
 }
 
 Status synchronize(Stream &stream, int64_t timeout_ms, const char *routine) {
-  if (t_working == &stream) {
+  if (working_stream() == &stream) {
     return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: work of stream %d cannot wait for its own stream.",
                 routine, stream.id);
   }
@@ -527,7 +299,7 @@ Status synchronize(Stream &stream, int64_t timeout_ms, const char *routine) {
 }
 
 void drain_stream(Stream &stream) {
-  if (t_working == &stream || exiting()) return;
+  if (working_stream() == &stream || exiting()) return;
   std::unique_lock<std::mutex> lock(stream.mutex);
   if (stream.queued != 0 && !stream.busy) rouse(stream);
   stream.done.wait(lock, [&] {
@@ -561,7 +333,7 @@ Status synchronize_device(int id, int64_t timeout_ms, const char *routine) {
   const PinnedStreams waiting(id);
   Status first = 0;
   for (Stream *stream : waiting) {
-    if (t_working == stream) continue;
+    if (working_stream() == stream) continue;
     int64_t left = timeout_ms;
     if (timeout_ms >= 0) {
       const auto spent =
@@ -592,44 +364,6 @@ void abort_stream(Stream &stream) {
 void revive_stream(Stream &stream) {
   stream.halted.store(false);
   stream.aborted.store(false);
-}
-
-bool wait_cancelled() {
-  if (exiting()) return true;
-  return t_working != nullptr && (t_working->aborted.load() || t_working->discard.load());
-}
-
-Stream *working_stream() { return t_working; }
-
-void set_fault_listener(FaultListener listener) { g_listener.store(listener); }
-
-void stop_all_workers() {
-  std::vector<Stream *> running;
-  {
-    std::lock_guard<std::mutex> lock(workers().mutex);
-    running.swap(workers().running);
-  }
-  for (Stream *stream : running) {
-    std::lock_guard<std::mutex> lock(stream->mutex);
-    stream->stop = true;
-    stream->wake.notify_all();
-    stream->done.notify_all();
-  }
-  // A kernel that runs now may finish; one that blocks (a peer that never comes) must not hold up
-  // the exit.
-  const auto deadline = Clock::now() + std::chrono::seconds(5);
-  for (Stream *stream : running) {
-    bool finished = false;
-    {
-      std::unique_lock<std::mutex> lock(stream->mutex);
-      finished = stream->done.wait_until(lock, deadline, [&] { return stream->finished; });
-    }
-    if (finished) {
-      stream->worker.join();
-    } else {
-      stream->worker.detach();
-    }
-  }
 }
 
 }  // namespace emu

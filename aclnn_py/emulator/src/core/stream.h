@@ -106,6 +106,8 @@ Status enqueue_on(Stream &stream, const char *what, Task task,
 
 // The number of the last task this thread enqueued.
 uint32_t last_task_id();
+// For a thread that did the work of another one in between.
+void set_last_task_id(uint32_t number);
 
 Stream *create_stream(Context &context, uint32_t flags, uint32_t priority, const char *routine,
                       Status *status);

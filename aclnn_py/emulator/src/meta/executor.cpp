@@ -29,7 +29,8 @@ namespace {
 
 // of all tensors: tens of microseconds for most operators
 constexpr int64_t kBriefElements = 65536;
-// a few milliseconds for most operators of linear work, kLongTask (core/stream.cpp) for the slowest
+// a few milliseconds for most operators of linear work, kLongTask (core/stream_worker.cpp) for the
+// slowest
 constexpr int64_t kModestElements = int64_t{4} << 20;
 
 // Gives a run that is over back to its plan, which may end with it.
