@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "acl/acl_base.h"
+#include "core/context.h"
 #include "core/memory.h"
 #include "core/process.h"
 #include "core/stream.h"

@@ -1,30 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/memory.h"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <set>
 #include <shared_mutex>
 #include <vector>
 
 #include "acl/acl_base.h"
 #include "core/device.h"
-#include "core/large_pages.h"
+#include "core/memory_window.h"
 #include "core/process.h"
 #include "core/statuses.h"
 #include "core/timeline.h"
-#include "core/undo.h"
 #include "faults/pages.h"
 
 namespace emu {
@@ -38,42 +33,11 @@ constexpr unsigned char kGuardByte = 0xFD;
 // a NaN in every floating-point type, so that use of uninitialised memory shows
 constexpr unsigned char kFreshByte = 0xFF;
 constexpr unsigned char kFreedByte = 0xDD;
-// freed memory that stays with the process for reuse
-constexpr size_t kKeepResident = size_t{512} << 20;
 // freed memory that is held back under ACLNN_PY_CHECK=1
 constexpr size_t kQuarantine = size_t{64} << 20;
 
-size_t round_up(size_t value, size_t to) { return (value + to - 1) / to * to; }
-
 // Pieces of a block that were written to: offset -> end, apart from each other.
 using Written = std::map<size_t, size_t>;
-
-// The entries of a free range. They are allocated together with the block, so that freeing needs no
-// host memory.
-class FreeEntry {
- public:
-  FreeEntry() = default;
-  static FreeEntry make() {
-    std::map<uintptr_t, size_t> place;
-    std::set<std::pair<size_t, uintptr_t>> room;
-    FreeEntry entry;
-    entry.place_ = place.extract(place.emplace(0, 0).first);
-    entry.room_ = room.extract(room.emplace(0, 0).first);
-    return entry;
-  }
-  void enter(std::map<uintptr_t, size_t> &places, std::set<std::pair<size_t, uintptr_t>> &rooms,
-             uintptr_t at, size_t size) {
-    place_.key() = at;
-    place_.mapped() = size;
-    places.insert(std::move(place_));
-    room_.value() = {size, at};
-    rooms.insert(std::move(room_));
-  }
-
- private:
-  std::map<uintptr_t, size_t>::node_type place_;
-  std::set<std::pair<size_t, uintptr_t>>::node_type room_;
-};
 
 struct Block {
   size_t size;     // rounded to 32: what kernels may touch
@@ -85,29 +49,10 @@ struct Block {
   FreeEntry back;                    // of memory from device_malloc
 };
 
-// Freed under ACLNN_PY_CHECK=1 and not given out again yet.
-struct Resting {
-  uintptr_t at;
-  size_t extent;
-  FreeEntry back;
-};
-
-struct Window {
-  uintptr_t start = 0;
-  size_t size = 0;
-  int file = -1;
-  size_t used = 0, peak = 0, resident_free = 0, blocks = 0;
-  std::map<uintptr_t, size_t> free_by_address;
-  std::set<std::pair<size_t, uintptr_t>> free_by_size;
-  std::vector<Resting> resting;  // has room for all blocks of the window
-  size_t resting_bytes = 0;
-  LargePages pages;
-};
-
 struct Table {
   std::shared_mutex mutex;
   std::map<uintptr_t, Block> blocks;
-  std::vector<Window> windows{static_cast<size_t>(device_count())};
+  std::vector<AddressWindow> windows{static_cast<size_t>(device_count())};
   // A cached lookup is valid as long as no block has been freed since.
   std::atomic<uint64_t> generation{1};
 };
@@ -124,112 +69,12 @@ struct Cached {
 };
 thread_local Cached t_cache[8];
 
-void add_free(Window &window, uintptr_t at, size_t size, FreeEntry entry) {
-  auto next = window.free_by_address.lower_bound(at);
-  if (next != window.free_by_address.end() && at + size == next->first) {
-    size += next->second;
-    window.free_by_size.erase({next->second, next->first});
-    next = window.free_by_address.erase(next);
-  }
-  if (next != window.free_by_address.begin()) {
-    auto before = std::prev(next);
-    if (before->first + before->second == at) {
-      at = before->first;
-      size += before->second;
-      window.free_by_size.erase({before->second, before->first});
-      window.free_by_address.erase(before);
-    }
-  }
-  entry.enter(window.free_by_address, window.free_by_size, at, size);
-}
-
-uintptr_t take_free(Window &window, size_t size) {
-  auto fit = window.free_by_size.lower_bound({size, 0});
-  if (fit == window.free_by_size.end()) return 0;
-  const auto [have, at] = *fit;
-  auto size_entry = window.free_by_size.extract(fit);
-  auto address_entry = window.free_by_address.extract(at);
-  if (have > size) {
-    address_entry.key() = at + size;
-    address_entry.mapped() = have - size;
-    window.free_by_address.insert(std::move(address_entry));
-    size_entry.value() = {have - size, at + size};
-    window.free_by_size.insert(std::move(size_entry));
-  }
-  return at;
-}
-
-bool open_window(Window &window) {
-  if (window.start != 0) return true;
-  // Twice the capacity: address space costs nothing, and the extra room keeps fragmentation from
-  // looking like a full device.
-  const size_t size = round_up(device_memory_bytes() * 2, kLargePage);
-  rlimit limit{};
-  int file = -1;
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-      (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= size)) {
-    file = memfd_create("aclnn_py_device", MFD_CLOEXEC);
-    if (file >= 0 && ftruncate(file, static_cast<off_t>(size)) != 0) {
-      close(file);
-      file = -1;
-    }
-  }
-  // A shared file lets another process open this memory by key; without one, keys are refused.
-  const int flags =
-      file >= 0 ? MAP_SHARED | MAP_NORESERVE : MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-  void *at = map_in_large_pages(size, flags, file);
-  if (at == MAP_FAILED) {
-    if (file >= 0) close(file);
-    return false;
-  }
-  Undo mapping([&] {
-    munmap(at, size);
-    if (file >= 0) close(file);
-  });
-  if (!window.pages.open(reinterpret_cast<uintptr_t>(at), size)) return false;
-  add_free(window, reinterpret_cast<uintptr_t>(at), size, FreeEntry::make());
-  mapping.keep();
-  window.start = reinterpret_cast<uintptr_t>(at);
-  window.size = size;
-  window.file = file;
-  if (faults::checking()) faults::guard_window(at, size, file);
-  return true;
-}
-
-void give_back_pages(Window &window, uintptr_t at, size_t size) {
-  const uintptr_t from = round_up(at, kPageBytes), to = (at + size) / kPageBytes * kPageBytes;
-  if (to <= from) return;
-  if (window.file >= 0) {
-    fallocate(window.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-              static_cast<off_t>(from - window.start), static_cast<off_t>(to - from));
-  } else {
-    madvise(reinterpret_cast<void *>(from), to - from, MADV_DONTNEED);
-  }
-  window.pages.forget(from, to - from);
-}
-
-void recycle(Window &window, uintptr_t at, size_t extent, FreeEntry back) {
-  add_free(window, at, extent, std::move(back));
-  window.resident_free += extent;
-  if (window.resident_free > kKeepResident) {
-    give_back_pages(window, at, extent);
-    window.resident_free -= extent;
-  }
-}
-
 const std::pair<const uintptr_t, Block> *block_around(const Table &t, uintptr_t p) {
   auto at = t.blocks.upper_bound(p);
   if (at == t.blocks.begin()) return nullptr;
   --at;
   const size_t span = at->second.size > 0 ? at->second.size : 1;
   return p < at->first + span ? &*at : nullptr;
-}
-
-void recycle_oldest(Window &window) {
-  Resting &oldest = window.resting.front();
-  recycle(window, oldest.at, oldest.extent, std::move(oldest.back));
-  window.resting_bytes -= oldest.extent;
-  window.resting.erase(window.resting.begin());
 }
 
 // Device memory as this file itself reads and writes it.
@@ -271,7 +116,7 @@ Status device_malloc(int device, size_t size, void **address, const char *routin
 
   Table &t = table();
   std::unique_lock<std::shared_mutex> lock(t.mutex);
-  Window &window = t.windows[static_cast<size_t>(device)];
+  AddressWindow &window = t.windows[static_cast<size_t>(device)];
   if (!open_window(window)) {
     return fail(ACL_ERROR_RT_MEMORY_ALLOCATION,
                 "%s: the host refused the address range of device %d: %s.", routine, device,
@@ -329,7 +174,7 @@ Status device_free(void *address, const char *routine) {
   const bool intact = guards_intact(p, block);
   const size_t size = block.size;
   const int device = block.device;
-  Window &window = t.windows[static_cast<size_t>(block.device)];
+  AddressWindow &window = t.windows[static_cast<size_t>(block.device)];
   const uintptr_t start = p - block.lead;
   window.used -= block.extent;
   --window.blocks;
@@ -383,7 +228,7 @@ bool on_device(const void *p, size_t nbytes, int *device) {
 
 void use_large_pages(const void *p, size_t nbytes, int device) {
   if (check_mode()) return;  // whose fills were there first
-  Window &window = table().windows[static_cast<size_t>(device)];
+  AddressWindow &window = table().windows[static_cast<size_t>(device)];
   const auto at = reinterpret_cast<uintptr_t>(p);
   // not so where the program mapped memory by itself
   if (at >= window.start && at - window.start < window.size) window.pages.use(at, nbytes);
@@ -394,7 +239,7 @@ int device_of_address(const void *p) {
   const auto at = reinterpret_cast<uintptr_t>(p);
   std::shared_lock<std::shared_mutex> lock(t.mutex);
   for (size_t i = 0; i < t.windows.size(); ++i) {
-    const Window &window = t.windows[i];
+    const AddressWindow &window = t.windows[i];
     if (at >= window.start && at - window.start < window.size) return static_cast<int>(i);
   }
   const auto *found = block_around(t, at);
@@ -437,14 +282,14 @@ bool find_block(const void *p, void **start, size_t *size, int *device) {
 MemoryUse memory_use(int device) {
   Table &t = table();
   std::shared_lock<std::shared_mutex> lock(t.mutex);
-  const Window &window = t.windows[static_cast<size_t>(device)];
+  const AddressWindow &window = t.windows[static_cast<size_t>(device)];
   return {device_memory_bytes(), window.used, window.peak, window.blocks};
 }
 
 void release_device_memory(int device) {
   Table &t = table();
   std::unique_lock<std::shared_mutex> lock(t.mutex);
-  Window &window = t.windows[static_cast<size_t>(device)];
+  AddressWindow &window = t.windows[static_cast<size_t>(device)];
   for (auto at = t.blocks.begin(); at != t.blocks.end();) {
     if (at->second.device == device && at->second.kind == BlockKind::kMalloc) {
       recycle(window, at->first - at->second.lead, at->second.extent, std::move(at->second.back));
@@ -535,7 +380,7 @@ bool withdraw_block(void *address, BlockKind kind, size_t *size) {
 Status charge_memory(int device, size_t size, const char *routine) {
   Table &t = table();
   std::unique_lock<std::shared_mutex> lock(t.mutex);
-  Window &window = t.windows[static_cast<size_t>(device)];
+  AddressWindow &window = t.windows[static_cast<size_t>(device)];
   const size_t capacity = device_memory_bytes();
   if (size > capacity || window.used > capacity - size) {
     return fail(ACL_ERROR_RT_MEMORY_ALLOCATION,
@@ -551,7 +396,7 @@ Status charge_memory(int device, size_t size, const char *routine) {
 void discharge_memory(int device, size_t size) {
   Table &t = table();
   std::unique_lock<std::shared_mutex> lock(t.mutex);
-  Window &window = t.windows[static_cast<size_t>(device)];
+  AddressWindow &window = t.windows[static_cast<size_t>(device)];
   window.used -= std::min(window.used, size);
   note_memory_use(device, window.used);
 }
@@ -559,7 +404,7 @@ void discharge_memory(int device, size_t size) {
 bool shared_window(int device, SharedWindow *shared) {
   Table &t = table();
   std::unique_lock<std::shared_mutex> lock(t.mutex);
-  Window &window = t.windows[static_cast<size_t>(device)];
+  AddressWindow &window = t.windows[static_cast<size_t>(device)];
   struct stat about{};
   if (!open_window(window) || window.file < 0 || fstat(window.file, &about) != 0) return false;
   *shared = {window.start, window.size, window.file, about.st_ino};
@@ -570,7 +415,7 @@ bool backing_of(const void *address, int *file, uint64_t *offset) {
   Table &t = table();
   std::shared_lock<std::shared_mutex> lock(t.mutex);
   const auto at = reinterpret_cast<uintptr_t>(address);
-  for (const Window &window : t.windows) {
+  for (const AddressWindow &window : t.windows) {
     if (window.file >= 0 && at >= window.start && at - window.start < window.size) {
       *file = window.file;
       *offset = at - window.start;

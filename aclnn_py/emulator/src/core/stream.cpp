@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/capture.h"
+#include "core/context.h"
 #include "core/device.h"
 #include "core/process.h"
 #include "core/stream_worker.h"

@@ -12,7 +12,6 @@
 
 #include "acl/acl_rt.h"
 #include "core/callable.h"
-#include "core/context.h"
 #include "core/habit.h"
 #include "core/slots.h"
 #include "core/status.h"
@@ -31,6 +30,7 @@ constexpr bool kEmptyKernels = false;
 #endif
 
 struct CaptureSession;
+struct Context;
 
 struct Fault {
   Status code = 0;

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/cancel.h"
+#include "core/context.h"
 #include "core/device.h"
 #include "core/process.h"
 #include "core/timeline.h"

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <string>
 
+#include "core/context.h"
 #include "core/event.h"
 #include "core/export.h"
 #include "core/memory.h"

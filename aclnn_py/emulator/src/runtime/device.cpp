@@ -9,6 +9,7 @@
 
 #include "acl/acl_rt.h"
 #include "core/capture.h"
+#include "core/context.h"
 #include "core/export.h"
 #include "core/memory.h"
 #include "core/process.h"

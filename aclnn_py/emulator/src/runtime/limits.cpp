@@ -5,6 +5,7 @@
 
 #include "acl/acl_rt.h"
 #include "core/chip.h"
+#include "core/context.h"
 #include "core/device.h"
 #include "core/event.h"
 #include "core/export.h"

@@ -7,6 +7,7 @@
 
 #include "acl/acl_rt.h"
 #include "core/capture.h"
+#include "core/context.h"
 #include "core/device.h"
 #include "core/export.h"
 #include "core/process.h"
