@@ -9,6 +9,11 @@ ap_stream *ap_current_stream(void)
     return NULL;
 }
 
+int32_t ap_forked(void)
+{
+    return 0;
+}
+
 /* Every pair but the first is a hit. */
 int pool_pairs(long count, uint64_t nbytes)
 {

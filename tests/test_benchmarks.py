@@ -111,3 +111,13 @@ def test_an_unknown_module_is_refused_with_the_known_ones(tmp_path: Path) -> Non
     done = run("--only", "nothing", path=tmp_path)
     assert done.returncode == 2
     assert "import_time" in done.stderr
+
+
+def test_the_allocator_works_without_the_rest_of_the_package(
+    benchmarks: Any, tmp_path: Path
+) -> None:
+    import benchmarks.memory
+
+    loops = benchmarks.memory.c_loops(tmp_path)
+    assert loops.pool_pairs(3, 4096) == 0
+    assert loops.malloc_pairs(3, 4096) == 0

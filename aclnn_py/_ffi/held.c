@@ -200,19 +200,92 @@ static PyObject *fresh(PyObject *module, PyObject *const *arguments, Py_ssize_t 
 
 #include "lists.c"
 
+/* ---- what is made when it is first asked for --------------------------------------- */
+
+/* A class's attribute over a slot: what the slot holds, or what `make` returns for the object. With
+   `__getattr__` for the empty slot every other attribute would cost several times as much. */
+typedef struct {
+    PyObject_HEAD slot slot;
+    PyObject *make;
+} lazy;
+
+static PyTypeObject *lazy_type;
+
+static PyObject *lazy_get(PyObject *self, PyObject *object, PyObject *type)
+{
+    const lazy *attribute = (const lazy *)self;
+    if (!object) {
+        Py_INCREF(self);
+        return self;
+    }
+    PyObject *value = attribute->slot.get(attribute->slot.descriptor, object, type);
+    if (value || !PyErr_ExceptionMatches(PyExc_AttributeError))
+        return value;
+    PyErr_Clear();
+    return PyObject_CallFunctionObjArgs(attribute->make, object, NULL);
+}
+
+static int lazy_set(PyObject *self, PyObject *object, PyObject *value)
+{
+    const slot *where = &((const lazy *)self)->slot;
+    return where->set(where->descriptor, object, value);
+}
+
+static void lazy_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    Py_XDECREF(((lazy *)self)->slot.descriptor);
+    Py_XDECREF(((lazy *)self)->make);
+    PyObject_Free(self);
+    Py_DECREF(type);
+}
+
+static PyType_Slot lazy_slots[] = {{Py_tp_dealloc, lazy_dealloc},
+                                   {Py_tp_descr_get, lazy_get},
+                                   {Py_tp_descr_set, lazy_set},
+                                   {0, NULL}};
+static PyType_Spec lazy_spec = {.name = "aclnn_py._ffi._held.Lazy",
+                                .basicsize = sizeof(lazy),
+                                .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                .slots = lazy_slots};
+
 /* ---- the module -------------------------------------------------------------------- */
 
-static int find_slot(slot *into, PyTypeObject *type, const char *name)
+/* `descriptor` becomes the slot's own. */
+static int use_slot(slot *into, PyObject *descriptor, const char *name)
 {
-    PyObject *descriptor = PyObject_GetAttrString((PyObject *)type, name);
-    if (!descriptor)
-        return 0;
-    into->descriptor = descriptor; /* as long as the process */
+    into->descriptor = descriptor;
     into->get = (descrgetfunc)PyType_GetSlot(Py_TYPE(descriptor), Py_tp_descr_get);
     into->set = (descrsetfunc)PyType_GetSlot(Py_TYPE(descriptor), Py_tp_descr_set);
     if (!into->get || !into->set)
         PyErr_Format(PyExc_TypeError, "%s: not a slot", name);
     return into->get && into->set;
+}
+
+static int find_slot(slot *into, PyTypeObject *type, const char *name)
+{
+    PyObject *descriptor = PyObject_GetAttrString((PyObject *)type, name);
+    return descriptor && use_slot(into, descriptor, name); /* as long as the process */
+}
+
+/* lazy_slot(slot, make): an attribute that reads the slot, and is make(object) while it is
+   empty. */
+static PyObject *lazy_slot(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    PyObject *descriptor, *make;
+    if (!PyArg_ParseTuple(arguments, "OO", &descriptor, &make))
+        return NULL;
+    lazy *self = PyObject_New(lazy, lazy_type);
+    if (!self)
+        return NULL;
+    Py_INCREF(descriptor);
+    Py_INCREF(make);
+    self->make = make;
+    if (use_slot(&self->slot, descriptor, "lazy_slot"))
+        return (PyObject *)self;
+    Py_DECREF(self);
+    return NULL;
 }
 
 /* serve(buffer_class, tensor_class, recipe_class, busy, failed): `busy` gives memory back that
@@ -227,7 +300,8 @@ static PyObject *serve(PyObject *module, PyObject *arguments)
     if (!find_slot(&buffer_device, buffers, "device") || !find_slot(&buffer_raw, buffers, "_raw") ||
         !find_slot(&buffer_reference, buffers, "_reference") ||
         !find_slot(&buffer_generation, buffers, "_generation") ||
-        !find_slot(&tensor_at, tensors, "_at") || !find_slot(&tensor_layout, tensors, "_layout") ||
+        !find_slot(&tensor_at, tensors, "_made_at") ||
+        !find_slot(&tensor_layout, tensors, "_layout") ||
         !find_slot(&tensor_memory, tensors, "_memory") ||
         !find_slot(&tensor_offset, tensors, "_offset") || !find_slot(&recipe_at, recipes, "at") ||
         !find_slot(&recipe_layout, recipes, "layout"))
@@ -283,15 +357,12 @@ static PyType_Spec held_spec = {.name = "aclnn_py._ffi._held.Held",
 
 #define CALL(function) (PyCFunction)(void (*)(void))(function)
 
-static PyMethodDef functions[] = {{"count_open", count_open, METH_NOARGS, NULL},
-                                  {"fresh", CALL(fresh), METH_FASTCALL, NULL},
-                                  {"key", CALL(key), METH_FASTCALL, NULL},
-                                  {"launch", CALL(launch), METH_FASTCALL, NULL},
-                                  {"make", CALL(make), METH_FASTCALL, NULL},
-                                  {"release_all", release_all, METH_NOARGS, NULL},
-                                  {"serve", serve, METH_VARARGS, NULL},
-                                  {"set_generation", set_generation, METH_O, NULL},
-                                  {NULL, NULL, 0, NULL}};
+static PyMethodDef functions[] = {
+    {"count_open", count_open, METH_NOARGS, NULL},    {"fresh", CALL(fresh), METH_FASTCALL, NULL},
+    {"key", CALL(key), METH_FASTCALL, NULL},          {"launch", CALL(launch), METH_FASTCALL, NULL},
+    {"lazy_slot", lazy_slot, METH_VARARGS, NULL},     {"make", CALL(make), METH_FASTCALL, NULL},
+    {"release_all", release_all, METH_NOARGS, NULL},  {"serve", serve, METH_VARARGS, NULL},
+    {"set_generation", set_generation, METH_O, NULL}, {NULL, NULL, 0, NULL}};
 
 static PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, "_held", NULL, -1, functions, NULL, NULL, NULL, NULL};
@@ -299,9 +370,10 @@ static PyModuleDef definition = {
 PyMODINIT_FUNC PyInit__held(void)
 {
     held_type = (PyTypeObject *)PyType_FromSpec(&held_spec);
+    lazy_type = (PyTypeObject *)PyType_FromSpec(&lazy_spec);
     zero = PyLong_FromLong(0);
     generation = PyLong_FromLong(0);
-    if (!held_type || !zero || !generation)
+    if (!held_type || !lazy_type || !zero || !generation)
         return NULL;
     return PyModule_Create(&definition);
 }

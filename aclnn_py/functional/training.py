@@ -477,7 +477,7 @@ def adamw_(
     grad : Tensor
         Gradients.
     step : Tensor
-        Number of this step, from 1; one element. Dtype int64 | float32.
+        Number of this step, from 1: 0 makes the parameters NaN. One element. Dtype int64 | float32.
     lr : float, default 0.001
         Learning rate.
     beta1 : float, default 0.9

@@ -6,7 +6,7 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from aclnn_py._ffi import C, ffi, lib
+from aclnn_py._ffi import C, ffi, held, lib
 from aclnn_py.errors import ClosedError, DeviceMismatchError, StatusError
 from aclnn_py.memory.allocator import (
     PooledBlock,
@@ -45,6 +45,19 @@ class Buffer(Memory):
     """
 
     __slots__ = ()
+
+    # The memory of a new tensor, which held.c wraps, gets these when somebody asks.
+    def _made_block(self) -> Block:
+        self.block = block = PooledBlock(self.device, _use_in(self._raw))
+        block.address = int(ffi.cast("uintptr_t", block.use.whole.address))
+        return block
+
+    def _made_nbytes(self) -> int:
+        self._nbytes = nbytes = int(self.block.use.nbytes)
+        return nbytes
+
+    block: Block = held.lazy_slot(vars(Memory)["block"], _made_block)
+    _nbytes: int = held.lazy_slot(vars(Memory)["_nbytes"], _made_nbytes)
 
     def __init__(self) -> None:
         raise TypeError("use Buffer.allocate, Buffer.wrap or Buffer.from_address")
@@ -141,17 +154,6 @@ class Buffer(Memory):
         buffer._nbytes = nbytes
         _own(buffer, block, type(block).release)
         return buffer
-
-    def __getattr__(self, name: str) -> Any:
-        # The memory of a new tensor, which held.c wraps, gets these when somebody asks.
-        if name == "block":
-            self.block = block = PooledBlock(self.device, _use_in(self._raw))
-            block.address = int(ffi.cast("uintptr_t", block.use.whole.address))
-            return block
-        if name == "_nbytes":
-            self._nbytes = nbytes = int(self.block.use.nbytes)
-            return nbytes
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def write(self, data: Any, *, offset: int = 0, stream: Stream | None = None) -> None:
         """Copy host bytes into the buffer.

@@ -6,8 +6,8 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,7 +25,7 @@ from aclnn_py.tensor.formats import Format, format_of, has_matrix_blocks, is_blo
 from aclnn_py.tensor.layout import Layout, contiguous_layout, layout_of, viewed
 from aclnn_py.tensor.views import View, shape_of
 
-__all__ = ["Tensor", "description", "fresh", "fresh_here", "fresh_of", "tensor_over"]
+__all__ = ["Tensor", "describe", "description", "fresh", "fresh_here", "fresh_of", "tensor_over"]
 
 _blank = object.__new__
 # Reentrant: the collector may run code of the user inside.
@@ -48,12 +48,38 @@ def _renew_lock() -> None:
 os.register_at_fork(after_in_child=_renew_lock)
 
 
-def _slot(tensor: Tensor, name: str) -> Any:
-    """What a slot holds, None when it is empty."""
-    try:
-        return object.__getattribute__(tensor, name)
-    except AttributeError:
-        return None
+def _desc_of(tensor: Tensor) -> Any:
+    """Make the structure that launches take. For the first of them: many views see none."""
+    block = tensor._memory.block
+    with _describing:  # of several threads one makes it: the others may not exchange it
+        if (made := getattr(tensor, "_made_desc", None)) is not None:
+            return made
+        desc = _new(_TENSOR)
+        at = _describe(desc, tensor._layout.cdata, block.address, tensor._offset, block.use)
+        tensor._made_desc = desc
+        # The address of a new tensor lies with its memory, and stays.
+        if getattr(tensor, "_made_at", None) is None:
+            tensor._made_at = at
+        return desc
+
+
+def _at_of(tensor: Tensor) -> float:
+    _desc_of(tensor)
+    return tensor._made_at
+
+
+def describe(tensors: Sequence[Any]) -> bool:
+    """Make the structures of those that no launch has seen.
+
+    False where there are none such, or something else than tensors.
+    """
+    known = [tensor is None or hasattr(tensor, "_made_at") for tensor in tensors]
+    if all(known) or any(tensor is not None and type(tensor) is not Tensor for tensor in tensors):
+        return False
+    for tensor, there in zip(tensors, known, strict=True):
+        if not there:
+            _desc_of(tensor)
+    return True
 
 
 class Tensor(ArrayMethods):
@@ -66,10 +92,12 @@ class Tensor(ArrayMethods):
     Operators and the methods of ``ArrayMethods`` follow NumPy 2 in values, dtypes and errors.
     """
 
-    __slots__ = ("__weakref__", "_at", "_desc", "_layout", "_memory", "_offset")
+    __slots__ = ("__weakref__", "_layout", "_made_at", "_made_desc", "_memory", "_offset")
 
     _at: float  # the address of _desc, as launches take it
     _desc: Any
+    _made_at: float  # behind these two: nothing until they are asked for
+    _made_desc: Any
     _layout: Layout
     _memory: Buffer
     _offset: int
@@ -84,24 +112,6 @@ class Tensor(ArrayMethods):
         tensor._layout = layout
         tensor._offset = offset
         return tensor
-
-    if not TYPE_CHECKING:  # to a checker every other name is a mistake
-
-        def __getattr__(self, name: str) -> Any:
-            # The structure that launches take is made for the first of them: many views see none.
-            if name not in ("_at", "_desc"):
-                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            block = self._memory.block
-            with _describing:  # of several threads one makes it: the others may not exchange it
-                if (made := _slot(self, name)) is not None:
-                    return made
-                desc = _new(_TENSOR)
-                at = _describe(desc, self._layout.cdata, block.address, self._offset, block.use)
-                self._desc = desc
-                # The address of a new tensor lies with its memory, and stays.
-                if _slot(self, "_at") is None:
-                    self._at = at
-                return at if name == "_at" else desc
 
     @classmethod
     def wrap(
@@ -581,6 +591,8 @@ def tensor_over(memory: Buffer, layout: Layout, offset: int = 0) -> Tensor:
     return Tensor._of(memory, layout, offset)
 
 
+Tensor._at = held.lazy_slot(vars(Tensor)["_made_at"], _at_of)
+Tensor._desc = held.lazy_slot(vars(Tensor)["_made_desc"], _desc_of)
 held.serve(Buffer, Tensor, recipes.Recipe, give_back_held, recipes.fail)
 # A tensor over new memory of the pool, None where Python has to make it.
 _fresh: Callable[[float, int, Layout, Device], Tensor | None] = held.fresh

@@ -4,8 +4,8 @@
 A launch costs a few hundred nanoseconds, so nothing may loop over parameters when it is called. The
 function takes the parameters by their names, finds the call block of the last launch again by the
 identity of its arguments, and makes one C call. Where there are lists of tensors, that call also
-sees whether they are as long as they were then. Everything else - new values, other lengths,
-mistakes - goes to `slow`.
+sees whether they are as long as they were then. Tensors that no launch has seen are described, and
+the function begins again. Everything else - new values, other lengths, mistakes - goes to `slow`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 from aclnn_py._ffi import ffi, held, lib
 from aclnn_py.operators.describe.call_arguments import CallBlock, is_immutable
 from aclnn_py.operators.describe.parameter import Parameter
+from aclnn_py.tensor.tensor import describe
 
 __all__ = ["call_function", "order_function", "remember"]
 
@@ -61,6 +62,7 @@ def call_function(
     if one_by_one:
         values = f"({''.join(f'{p.name}, ' for p in attributes)})"
         arguments = ", ".join(map(_address, tensors))
+        given = f"({''.join(f'{p.name}, ' for p in tensors)})"
         source = f"""{head}
     try:
         _known = _last
@@ -70,7 +72,11 @@ def call_function(
             _status = _run(_known[0], {arguments})
         else:
             _status = _launch(stream.context, _known[0], {arguments})
-    except (AttributeError, TypeError):
+    except AttributeError:
+        if _describe({given}):
+            return _again({"".join(f"{n}, " for n in names)}stream=stream)
+        return _slow({everything}, stream)
+    except TypeError:
         return _slow({everything}, stream)
     if _status:
         _settle(_status, {everything}, stream)
@@ -95,9 +101,12 @@ def call_function(
         "_lookup": lookup,
         "_slow": slow,
         "_settle": settle,
+        "_describe": describe,
         **(_fixed_functions(len(tensors)) if one_by_one else _LIST_FUNCTIONS),
     }
-    return _compile(name, source, scope)
+    function = _compile(name, source, scope)
+    scope["_again"] = function
+    return function
 
 
 def _fixed_functions(tensors: int) -> dict[str, Any]:
@@ -144,8 +153,8 @@ def order_function(name: str, parameters: tuple[Parameter, ...]) -> Callable[...
 
 
 def _address(tensor: Parameter) -> str:
-    name = tensor.name
-    return f"(0.0 if {name} is None else {name}._at)" if tensor.nullable else f"{name}._at"
+    at = f"{tensor.name}._made_at"
+    return f"(0.0 if {tensor.name} is None else {at})" if tensor.nullable else at
 
 
 def _compile(name: str, source: str, scope: dict[str, Any], part: str = "") -> Callable[..., Any]:
