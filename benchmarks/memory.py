@@ -45,12 +45,10 @@ def nanoseconds(ways: dict[str, tuple[Way, int]], rounds: int) -> dict[str, floa
 
 def c_loops(folder: Path) -> ctypes.CDLL:
     """Compile the allocator with its loop."""
-    import aclnn_py
-
-    package = Path(aclnn_py.__file__).parent
+    sources = HERE.parent / "aclnn_py" / "_ffi"  # an installed package has none
     compiler = shlex.split(os.environ.get("CC", "")) or ["cc"]
     target = folder / "pool_loop.so"
-    flags = ["-O2", "-fPIC", "-shared", "-pthread", f"-I{package / '_ffi'}"]
+    flags = ["-O2", "-fPIC", "-shared", "-pthread", f"-I{sources}"]
     subprocess.run([*compiler, *flags, str(HERE / "pool_loop.c"), "-o", str(target)], check=True)
     loops = ctypes.CDLL(str(target))
     for function in (loops.pool_pairs, loops.malloc_pairs):
