@@ -27,6 +27,24 @@ enum class FloatKernel : int {
   gelu,
   gelu_tanh,
   gelu_form,  // the first scalar chooses: 0 gelu, else its tanh form
+  gelu_slope,
+  gelu_tanh_slope,
+  exp2,
+  expm1,
+  log2,
+  log10,
+  log1p,
+  sin,
+  cos,
+  tan,
+  asin,
+  acos,
+  atan,
+  sinh,
+  cosh,
+  asinh,
+  acosh,
+  atanh,
   count
 };
 
@@ -35,6 +53,8 @@ using FloatKernelFn = void (*)(const float *from, int64_t count, const float *sc
 
 struct FloatKernels {
   FloatKernelFn fn[static_cast<int>(FloatKernel::count)];
+  // to[i] = the angle of the point (x[i], y[i]); `to` may be `x` or `y`.
+  void (*atan2)(const float *y, const float *x, int64_t count, float *to);
   // x becomes exp(x - shift), or stays x - shift when `keep`; the sum of the powers is returned.
   double (*shifted_powers)(float *x, int64_t count, float shift, bool keep);
   // NaN is passed over.

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // build flags: -O3 -ffp-contract=fast -fno-trapping-math -fno-math-errno -Wno-maybe-uninitialized
-// Every function is free of branches and tables, so that loops over it become vectors. The
-// coefficients are minimax fits of the relative error over the interval named beside them.
 #include "ops/float_kernels.h"
 
-#include <limits>
-
 #include "core/isa.h"
-#include "ops/float_bits.h"
+#include "ops/float_formulas.h"
+#include "ops/function_kernels.h"
 #ifdef __AVX512F__
 #include "ops/float_vectors.h"
 #endif
@@ -16,60 +13,7 @@ namespace emu {
 namespace EMU_ISA_NS {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-inline float magnitude_of(float x) { return float_of(bits_of(x) & 0x7fffffffu); }
-inline float with_sign_of(float magnitude, float x) {
-  return float_of(bits_of(magnitude) | (bits_of(x) & 0x80000000u));
-}
-
-// exp(x + rest) for a `rest` that x alone could not hold.
-inline float exponential(float x, float rest = 0.0f) {
-  // NaN passes the bounds; beyond them the result is 0 or infinite anyway.
-  x = x > 89.0f ? 89.0f : x;
-  x = x < -104.0f ? -104.0f : x;
-  // Adding 1.5 * 2^23 rounds to an integer, which then stands in the low bits.
-  const float shifted = x * 1.44269504f + 12582912.0f;
-  const float whole = shifted - 12582912.0f;
-  const float r = (x - whole * 0.693359375f) + whole * 2.12194440e-4f + rest;  // within ln(2) / 2
-  float p = 1.98580237e-4f;
-  p = p * r + 1.39344693e-3f;
-  p = p * r + 8.33336171e-3f;
-  p = p * r + 4.16664593e-2f;
-  p = p * r + 1.66666672e-1f;
-  p = p * r + 0.5f;
-  p = p * (r * r) + r + 1.0f;
-  // Two factors: neither leaves the range of float32 where the result is within it.
-  const int32_t power = static_cast<int32_t>(bits_of(shifted)) - 0x4b400000;
-  const int32_t half = power >> 1;
-  const float first = float_of(static_cast<uint32_t>(half + 127) << 23);
-  const float second = float_of(static_cast<uint32_t>(power - half + 127) << 23);
-  return p * first * second;
-}
-
-inline float logarithm(float x) {
-  const bool tiny = x < 0x1p-126f;
-  const float scaled = tiny ? x * 0x1p23f : x;
-  // The mantissa goes to [sqrt(1/2), sqrt(2)).
-  const uint32_t bits = bits_of(scaled) - 0x3f3504f3u;
-  const float power = static_cast<float>(static_cast<int32_t>(bits) >> 23) - (tiny ? 23.0f : 0.0f);
-  const float f = float_of((bits & 0x007fffffu) + 0x3f3504f3u) - 1.0f;
-  float p = 7.03800172e-2f;
-  p = p * f - 1.15140647e-1f;
-  p = p * f + 1.16765872e-1f;
-  p = p * f - 1.24202080e-1f;
-  p = p * f + 1.42493829e-1f;
-  p = p * f - 1.66680560e-1f;
-  p = p * f + 2.00007126e-1f;
-  p = p * f - 2.49999940e-1f;
-  p = p * f + 3.33333313e-1f;
-  const float square = f * f;
-  const float fraction = p * (square * f) - power * 2.12194440e-4f - 0.5f * square;
-  float result = f + fraction + power * 0.693359375f;
-  result = x == 0.0f ? -kInfinity : result;
-  result = x == kInfinity ? x : result;
-  return x >= 0.0f ? result : x - x + std::numeric_limits<float>::quiet_NaN();
-}
+using namespace formulas;
 
 inline float hyperbolic_tangent(float x) {
   const float t = magnitude_of(x), s = x * x;
@@ -112,9 +56,8 @@ inline float bell(float t, float factor) {
   return exponential(-factor * (high * high), factor * ((high - t) * (high + t)));
 }
 
-// erf(x) for |x| <= 1.
-inline float near_error(float x) {
-  const float s = x * x;
+// (erf(x) - x) / x for |x| <= 1 as a polynomial in x^2.
+inline float near_error_share(float s) {
   float p = 7.96441673e-5f;
   p = p * s - 8.03758332e-4f;
   p = p * s + 5.19059831e-3f;
@@ -122,8 +65,11 @@ inline float near_error(float x) {
   p = p * s + 1.12835832e-1f;
   p = p * s - 3.76126230e-1f;
   p = p * s + 1.28379166e-1f;
-  return x + x * p;
+  return p;
 }
+
+// erf(x) for |x| <= 1.
+inline float near_error(float x) { return x + x * near_error_share(x * x); }
 
 inline float error_function(float x) {
   const float t = magnitude_of(x), bound = t > 10.2f ? 10.2f : t;
@@ -155,6 +101,66 @@ inline float gelu(float x) {
 // 0.5 * x * (1 + tanh(u)) is x * logistic(2 * u), without the cancellation.
 inline float gelu_by_tanh(float x) {
   return x * logistic(1.59576912f * (x + 0.044715f * x * x * x));
+}
+
+inline uint64_t bits_of(double x) {
+  uint64_t bits;
+  __builtin_memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
+// 2 to the power of an integer, which adding 1.5 * 2^52 puts into the low bits.
+inline double power_of_two(double whole) {
+  const uint64_t bits = (bits_of(whole + 0x1.8p52) + 1023) << 52;
+  double power;
+  __builtin_memcpy(&power, &bits, sizeof power);
+  return power;
+}
+
+inline double exponential(double x) {
+  // As for float32: beyond the bounds the result is 0 or infinite anyway, and NaN passes them.
+  x = x > 710.0 ? 710.0 : x;
+  x = x < -746.0 ? -746.0 : x;
+  const double whole = (x * 0x1.71547652b82fep0 + 0x1.8p52) - 0x1.8p52;
+  const double r = (x - whole * 0x1.62e42fefa38p-1) - whole * 0x1.ef35793c7673p-45;
+  double p = 1.0 / 6227020800.0;  // 1 / 13!
+  p = p * r + 1.0 / 479001600.0;
+  p = p * r + 1.0 / 39916800.0;
+  p = p * r + 1.0 / 3628800.0;
+  p = p * r + 1.0 / 362880.0;
+  p = p * r + 1.0 / 40320.0;
+  p = p * r + 1.0 / 5040.0;
+  p = p * r + 1.0 / 720.0;
+  p = p * r + 1.0 / 120.0;
+  p = p * r + 1.0 / 24.0;
+  p = p * r + 1.0 / 6.0;
+  p = p * r + 0.5;
+  p = p * (r * r) + r + 1.0;
+  const double half = (whole * 0.5 + 0x1.8p52) - 0x1.8p52;
+  return p * power_of_two(half) * power_of_two(whole - half);
+}
+
+// The slopes of gelu and of its tanh form. In float64: the terms cancel near the argument at which
+// these functions are smallest.
+inline float gelu_slope(float x) {
+  const double wide = x, at = wide * 0.70710678118654752440;
+  const float t = magnitude_of(static_cast<float>(at)), bound = t > 10.2f ? 10.2f : t;
+  const double near = 0.5 + 0.5 * (at + at * near_error_share(bound * bound));
+  const double e = 0.5f * bell(bound, 1.0f) * scaled_complement(bound);
+  const double share = t <= 1.0f ? near : x > 0 ? 1 - e : e;
+  return static_cast<float>(share +
+                            wide * exponential(-0.5 * wide * wide) * 0.39894228040143267794);
+}
+
+// (1 + tanh(u)) / 2 is logistic(2 u), which keeps its digits where tanh nears -1.
+inline float gelu_tanh_slope(float x) {
+  constexpr double kTwice = 2 * 0.79788456080286535588, kCubic = 0.044715;
+  const double wide = x, square = kCubic * wide * wide;
+  // Beyond these bounds the power is 0 or all that counts.
+  double u = -kTwice * wide * (1 + square);
+  u = u > 700.0 ? 700.0 : u;
+  const double power = exponential(u), s = 1 / (1 + power);
+  return static_cast<float>(s * (1 + kTwice * wide * (power * s) * (1 + 3 * square)));
 }
 
 template <class F>
@@ -208,6 +214,12 @@ void block_gelu(const float *from, int64_t count, const float *, float *to) {
 void block_gelu_tanh(const float *from, int64_t count, const float *, float *to) {
   each(from, count, to, [](float x) { return gelu_by_tanh(x); });
 }
+void block_gelu_slope(const float *from, int64_t count, const float *, float *to) {
+  each(from, count, to, [](float x) { return gelu_slope(x); });
+}
+void block_gelu_tanh_slope(const float *from, int64_t count, const float *, float *to) {
+  each(from, count, to, [](float x) { return gelu_tanh_slope(x); });
+}
 void block_gelu_form(const float *from, int64_t count, const float *scalars, float *to) {
   (scalars[0] == 0.0f ? block_gelu : block_gelu_tanh)(from, count, scalars, to);
 }
@@ -221,43 +233,6 @@ typedef float Lanes __attribute__((vector_size(kLanes * sizeof(float)), aligned(
 inline const Lanes &lanes_at(const float *x) { return *reinterpret_cast<const Lanes *>(x); }
 
 constexpr int64_t kPiece = 256;
-
-inline uint64_t bits_of(double x) {
-  uint64_t bits;
-  __builtin_memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
-
-// 2 to the power of an integer, which adding 1.5 * 2^52 puts into the low bits.
-inline double power_of_two(double whole) {
-  const uint64_t bits = (bits_of(whole + 0x1.8p52) + 1023) << 52;
-  double power;
-  __builtin_memcpy(&power, &bits, sizeof power);
-  return power;
-}
-
-inline double exponential(double x) {
-  // As for float32: beyond the bounds the result is 0 or infinite anyway, and NaN passes them.
-  x = x > 710.0 ? 710.0 : x;
-  x = x < -746.0 ? -746.0 : x;
-  const double whole = (x * 0x1.71547652b82fep0 + 0x1.8p52) - 0x1.8p52;
-  const double r = (x - whole * 0x1.62e42fefa38p-1) - whole * 0x1.ef35793c7673p-45;
-  double p = 1.0 / 6227020800.0;  // 1 / 13!
-  p = p * r + 1.0 / 479001600.0;
-  p = p * r + 1.0 / 39916800.0;
-  p = p * r + 1.0 / 3628800.0;
-  p = p * r + 1.0 / 362880.0;
-  p = p * r + 1.0 / 40320.0;
-  p = p * r + 1.0 / 5040.0;
-  p = p * r + 1.0 / 720.0;
-  p = p * r + 1.0 / 120.0;
-  p = p * r + 1.0 / 24.0;
-  p = p * r + 1.0 / 6.0;
-  p = p * r + 0.5;
-  p = p * (r * r) + r + 1.0;
-  const double half = (whole * 0.5 + 0x1.8p52) - 0x1.8p52;
-  return p * power_of_two(half) * power_of_two(whole - half);
-}
 
 void wide_powers(double *x, int64_t count) {
   for (int64_t i = 0; i < count; ++i) x[i] = exponential(x[i]);
@@ -310,8 +285,14 @@ void multiply(float *x, const float *factors, int64_t count) {
 
 extern const FloatKernels float_table;
 constexpr FloatKernels float_table = {
-    {nullptr, block_exp, block_log, block_tanh, block_erf, block_erfc, block_sigmoid, block_silu,
-     block_scaled_silu, block_fast_gelu, block_gelu, block_gelu_tanh, block_gelu_form},
+    {nullptr,    block_exp,       block_log,       block_tanh,        block_erf,
+     block_erfc, block_sigmoid,   block_silu,      block_scaled_silu, block_fast_gelu,
+     block_gelu, block_gelu_tanh, block_gelu_form, block_gelu_slope,  block_gelu_tanh_slope,
+     block_exp2, block_expm1,     block_log2,      block_log10,       block_log1p,
+     block_sin,  block_cos,       block_tan,       block_asin,        block_acos,
+     block_atan, block_sinh,      block_cosh,      block_asinh,       block_acosh,
+     block_atanh},
+    block_atan2,
     shifted_powers,
     highest,
     multiply,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O3 -fno-trapping-math -fno-math-errno
 // Activation functions of one tensor. The result has the tensor's dtype, or can be cast from it.
 #include "aclnnop/activation.h"
+#include "ops/elementwise/activation_blocks.h"
 #include "ops/elementwise/formula.h"
 #include "ops/elementwise/rows.h"
 
@@ -19,28 +21,40 @@ EMU_FLOAT_KERNEL(GeluV2, gelu_form)
 EMU_UNARY_PAIR(Relu, kExact, types::kReal, maximum(x, T{}))
 EMU_UNARY_PAIR(Sigmoid, kToFloat | kAnyResult, types::kFloat | types::kComplex, sigmoid(x))
 EMU_UNARY(Silu, kExact, types::kFloat, x *sigmoid(x))
-EMU_UNARY_PAIR(Mish, kExact, types::kFloat, x *std::tanh(softplus(x, T(1), T(20))))
+EMU_FORMULA_X(Mish, x *std::tanh(softplus(x, T(1), T(20))))
+EMU_FLOAT_BLOCK(Mish, types::kFloat, 1, 0, mish_block)
+EMU_UNARY_OF(Mish, Mish, kExact, types::kFloat)
+EMU_UNARY_INPLACE_OF(InplaceMish, Mish, kExact, types::kFloat)
 EMU_UNARY_PAIR(Hardswish, kKeep, types::kFloat, x *hard_sigmoid(x))
 EMU_UNARY_PAIR(Hardsigmoid, kFraction, types::kFloat, hard_sigmoid(x))
-EMU_UNARY_PAIR(Selu, kFraction, types::kFloat,
-               elu(x, T(1.6732632423543772848), T(1.0507009873554804934), T(1)))
+EMU_FORMULA_X(Selu, elu(x, T(1.6732632423543772848), T(1.0507009873554804934), T(1)))
+EMU_FLOAT_BLOCK(Selu, types::kFloat, 1, 0, selu_block)
+EMU_UNARY_OF(Selu, Selu, kFraction, types::kFloat)
+EMU_UNARY_INPLACE_OF(InplaceSelu, Selu, kFraction, types::kFloat)
 EMU_UNARY(Gelu, kExact | kPlain, types::kFloat, gelu_tanh(x))
 EMU_UNARY(FastGelu, kExact, types::kFloat, x *sigmoid(T(1.702) * x))
-EMU_UNARY(LogSigmoid, kExact, types::kFloat, log_sigmoid(x))
+EMU_FORMULA_X(LogSigmoid, log_sigmoid(x))
+EMU_FLOAT_BLOCK(LogSigmoid, types::kFloat, 1, 0, log_sigmoid_block)
+EMU_UNARY_OF(LogSigmoid, LogSigmoid, kExact, types::kFloat)
 EMU_UNARY(SquaredRelu, kExact, types::kFloat, maximum(x, T{}) * maximum(x, T{}))
 
 EMU_ATTRIBUTE(LeakyRelu, kKeep, types::kFloat, x > T{} ? x : x * a)
 EMU_ATTRIBUTE_INPLACE_OF(InplaceLeakyRelu, LeakyRelu, kKeep, types::kFloat)
-EMU_ATTRIBUTE(Celu, kKeep, types::kFloat, elu(x, a, T(1), T(1) / a))
+EMU_FORMULA_XA(Celu, elu(x, a, T(1), T(1) / a))
+EMU_FLOAT_BLOCK(Celu, types::kFloat, 1, 1, celu_block)
+EMU_ATTRIBUTE_OF(Celu, Celu, kKeep, types::kFloat)
 EMU_ATTRIBUTE_INPLACE_OF(InplaceCelu, Celu, kKeep, types::kFloat)
 EMU_ATTRIBUTE(Hardshrink, kKeep, types::kFloat, std::abs(x) <= a ? T{} : x)
 EMU_ATTRIBUTE(Softshrink, kKeep, types::kFloat, x > a ? x - a : x < -a ? x + a : x * T{})
 EMU_ATTRIBUTE2(Shrink, kKeep | kPlainFirst, types::kFloat, x > a ? x - b : x < -a ? x + b : T{})
-EMU_ATTRIBUTE2(Softplus, kKeep, types::kFloat, softplus(x, a, b))
+EMU_FORMULA_XAB(Softplus, softplus(x, a, b))
+EMU_FLOAT_BLOCK(Softplus, types::kFloat, 1, 2, softplus_block)
+EMU_ATTRIBUTE2_OF(Softplus, Softplus, kKeep, types::kFloat)
 EMU_ATTRIBUTE2(Threshold, kCastScalars, types::kReal, x > a ? x : b)
 EMU_ATTRIBUTE2_INPLACE_OF(InplaceThreshold, Threshold, kCastScalars, types::kReal)
 
 EMU_FORMULA_XABC(Elu, elu(x, a, b, c))
+EMU_FLOAT_BLOCK(Elu, types::kFloat, 1, 3, elu_block)
 EMU_ATTRIBUTE3_OF(Elu, Elu, kKeep, types::kFloat)
 EMU_ATTRIBUTE3_INPLACE_OF(InplaceElu, Elu, kKeep, types::kFloat)
 

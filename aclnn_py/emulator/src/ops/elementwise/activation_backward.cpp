@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O3 -fno-trapping-math -fno-math-errno
 // Gradients of activation functions: x is the incoming gradient, y the function's argument or
 // result.
 #include <cstring>
@@ -7,7 +8,7 @@
 #include "aclnnop/math.h"
 #include "ops/elementwise/formula.h"
 #include "ops/elementwise/rows.h"
-#include "ops/elementwise/sigmoid_blocks.h"
+#include "ops/elementwise/slope_blocks.h"
 
 namespace emu {
 namespace {
@@ -65,13 +66,17 @@ constexpr unsigned kStrict = kExact | kOneDtype | kOneShape;
 EMU_BINARY(SigmoidBackward, kKeep, types::kFloat | types::kComplex, x *(T(1) - y) * y)
 EMU_BINARY(TanhBackward, kExact | kOneDtype, types::kFloat, x *(T(1) - y * y))
 EMU_FORMULA_XY(SiluBackward, x *silu_slope(y))
-template <>
-inline constexpr BlockTable block_table<SiluBackwardFormula, types::kFloat, 2, 0> =
-    with_floats(make_blocks<SiluBackwardFormula, types::kFloat, 2, 0>(), silu_gradient_block);
+EMU_FLOAT_BLOCK(SiluBackward, types::kFloat, 2, 0, silu_gradient_block)
 EMU_BINARY_OF(SiluBackward, SiluBackward, kExact, types::kFloat)
-EMU_BINARY(GeluBackward, kKeep, types::kFloat, x *gelu_slope(y))
-EMU_BINARY(FastGeluBackward, kStrict, types::kFloat, x *fast_gelu_slope(y))
-EMU_BINARY(MishBackward, kKeep, types::kFloat, x *mish_slope(y))
+EMU_FORMULA_XY(GeluBackward, x *gelu_slope(y))
+EMU_FLOAT_BLOCK(GeluBackward, types::kFloat, 2, 0, gelu_gradient_block)
+EMU_BINARY_OF(GeluBackward, GeluBackward, kKeep, types::kFloat)
+EMU_FORMULA_XY(FastGeluBackward, x *fast_gelu_slope(y))
+EMU_FLOAT_BLOCK(FastGeluBackward, types::kFloat, 2, 0, fast_gelu_gradient_block)
+EMU_BINARY_OF(FastGeluBackward, FastGeluBackward, kStrict, types::kFloat)
+EMU_FORMULA_XY(MishBackward, x *mish_slope(y))
+EMU_FLOAT_BLOCK(MishBackward, types::kFloat, 2, 0, mish_gradient_block)
+EMU_BINARY_OF(MishBackward, MishBackward, kKeep, types::kFloat)
 EMU_BINARY(HardswishBackward, kStrict, types::kFloat, x *hard_swish_slope(y))
 EMU_BINARY_OF(HardswishBackwardV2, HardswishBackward, kStrict, types::kFloat)
 EMU_BINARY(HardsigmoidBackward, kOneShape, types::kFloat, std::abs(y) < T(3) ? x / T(6) : T(0))
@@ -90,6 +95,7 @@ EMU_ROW(HardtanhBackward, HardtanhBackward, kOneDtype | kOneShape, types::kFloat
         elementwise, {gradOutput, self, attribute(min), attribute(max)}, out)
 
 EMU_FORMULA(SoftplusBackward, (T x, T y, T a, T b), y *a > b ? x : x * sigmoid(y * a))
+EMU_FLOAT_BLOCK(SoftplusBackward, types::kFloat, 2, 2, softplus_gradient_block)
 EMU_ROW(SoftplusBackward, SoftplusBackward, kToFloat | kOneShape, types::kFloat, 2, 2,
         (const aclTensor *gradOutput, const aclTensor *self, const aclScalar *beta,
          const aclScalar *threshold, aclTensor *gradInput),
@@ -102,17 +108,18 @@ EMU_ROW(LeakyReluBackward, LeakyReluBackward, kKeep, types::kFloat, 2, 1,
         elementwise, {gradOutput, self, attribute(negativeSlope), skipped()}, out)
 
 EMU_FORMULA_XYA(SwishBackward, x *swish_slope(y, a))
+EMU_FLOAT_BLOCK(SwishBackward, types::kFloat, 2, 1, swish_gradient_block)
 EMU_OPERATOR(SwishBackward, (const aclTensor *gradOutput, const aclTensor *self,
                              const aclScalar *betaOptional, aclTensor *gradInput)) {
-  static constexpr BlockTable blocks =
-      with_floats(block_table<SwishBackwardFormula, types::kFloat, 2, 1>, swish_gradient_block);
-  static constexpr ElementwiseRow row = {"aclnnSwishBackward", &blocks, kStrict};
+  static constexpr ElementwiseRow row = {
+      "aclnnSwishBackward", &block_table<SwishBackwardFormula, types::kFloat, 2, 1>, kStrict};
   return elementwise(row, {gradOutput, self, attribute_or(betaOptional, 1.0)}, gradInput,
                      workspaceSize, executor);
 }
 EMU_CATCH
 
 EMU_FORMULA(GeluBackwardV2, (T x, T y, T a), x *(a != T{} ? gelu_tanh_slope(y) : gelu_slope(y)))
+EMU_FLOAT_BLOCK(GeluBackwardV2, types::kFloat, 2, 1, gelu_form_gradient_block)
 EMU_OPERATOR(GeluBackwardV2, (const aclTensor *gradOutput, const aclTensor *self,
                               const char *approximate, aclTensor *gradInput)) {
   static constexpr ElementwiseRow row = {
@@ -131,6 +138,7 @@ EMU_OPERATOR(GeluBackwardV2, (const aclTensor *gradOutput, const aclTensor *self
 EMU_CATCH
 
 EMU_FORMULA(EluBackward, (T x, T y, T a, T b, T c, T d), x *elu_slope(y, a, b, c, d))
+EMU_FLOAT_BLOCK(EluBackward, types::kFloat, 2, 4, elu_gradient_block)
 EMU_OPERATOR(EluBackward, (const aclTensor *gradOutput, const aclScalar *alpha,
                            const aclScalar *scale, const aclScalar *inputScale, bool isResult,
                            const aclTensor *selfOrResult, aclTensor *gradInput)) {

@@ -3,13 +3,19 @@
 // Exponentials, logarithms, roots and error functions. Integers and bool are computed in float32.
 #include "aclnnop/activation.h"
 #include "aclnnop/math.h"
+#include "ops/elementwise/activation_blocks.h"
 #include "ops/elementwise/formula.h"
 #include "ops/elementwise/rows.h"
 
 namespace emu {
 
 EMU_FLOAT_KERNEL(Exp, exp)
+EMU_FLOAT_KERNEL(Exp2, exp2)
+EMU_FLOAT_KERNEL(Expm1, expm1)
 EMU_FLOAT_KERNEL(Log, log)
+EMU_FLOAT_KERNEL(Log2, log2)
+EMU_FLOAT_KERNEL(Log10, log10)
+EMU_FLOAT_KERNEL(Log1p, log1p)
 EMU_FLOAT_KERNEL(Erf, erf)
 EMU_FLOAT_KERNEL(Erfc, erfc)
 
@@ -27,7 +33,11 @@ EMU_UNARY_PAIR(Reciprocal, kToFloat | kAnyResult | kPlain, types::kFloat | types
 EMU_UNARY_PAIR(Erf, kToFloat, types::kFloat, std::erf(x))
 EMU_UNARY_PAIR(Erfc, kToFloat, types::kFloat, std::erfc(x))
 
-EMU_BINARY(LogAddExp, kToFloat | kPlainFirst, types::kFloat, log_add_exp(x, y))
-EMU_BINARY(LogAddExp2, kToFloat | kPlainFirst, types::kFloat, log_add_exp2(x, y))
+EMU_FORMULA_XY(LogAddExp, log_add_exp(x, y))
+EMU_FORMULA_XY(LogAddExp2, log_add_exp2(x, y))
+EMU_FLOAT_BLOCK(LogAddExp, types::kFloat, 2, 0, log_add_exp_block)
+EMU_FLOAT_BLOCK(LogAddExp2, types::kFloat, 2, 0, log_add_exp2_block)
+EMU_BINARY_OF(LogAddExp, LogAddExp, kToFloat | kPlainFirst, types::kFloat)
+EMU_BINARY_OF(LogAddExp2, LogAddExp2, kToFloat | kPlainFirst, types::kFloat)
 
 }  // namespace emu

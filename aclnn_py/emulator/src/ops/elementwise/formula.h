@@ -76,14 +76,14 @@ constexpr T highest() {
 
 template <class T>
 T maximum(T x, T y) {
-  // One choice, of which the compiler makes vectors: NaN is below nothing.
-  const bool first = static_cast<int>(x >= y) | static_cast<int>(is_nan(x));
-  return first ? x : y;
+  // Choices one after the other, of which the compiler makes vectors: NaN is below nothing.
+  const T greater = x < y ? y : x;
+  return is_nan(y) ? y : greater;
 }
 template <class T>
 T minimum(T x, T y) {
-  const bool first = static_cast<int>(x <= y) | static_cast<int>(is_nan(x));
-  return first ? x : y;
+  const T smaller = y < x ? y : x;
+  return is_nan(y) ? y : smaller;
 }
 
 // Quotient towards zero.

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O3 -fno-trapping-math -fno-math-errno
 // The logarithm of the sigmoid and its gradient, with the buffer that neither uses.
 #include "aclnnop/activation.h"
 #include "ops/elementwise/formula.h"
 #include "ops/elementwise/rows.h"
-#include "ops/elementwise/sigmoid_blocks.h"
+#include "ops/elementwise/slope_blocks.h"
 
 namespace emu {
 
 EMU_FORMULA_X(LogSigmoidForward, log_sigmoid(x))
+EMU_FLOAT_BLOCK(LogSigmoidForward, types::bit(Compute::F32), 1, 0, log_sigmoid_block)
 EMU_OPERATOR(LogSigmoidForward, (const aclTensor *self, aclTensor *out, aclTensor *buffer)) {
   static constexpr ElementwiseRow row = {
       "aclnnLogSigmoidForward",
@@ -35,12 +37,12 @@ EMU_OPERATOR(LogSigmoidForward, (const aclTensor *self, aclTensor *out, aclTenso
 EMU_CATCH
 
 EMU_FORMULA_XY(LogSigmoidBackward, x *sigmoid(-y))
+EMU_FLOAT_BLOCK(LogSigmoidBackward, types::bit(Compute::F32), 2, 0, log_sigmoid_gradient_block)
 EMU_OPERATOR(LogSigmoidBackward, (const aclTensor *gradOutput, const aclTensor *self,
                                   const aclTensor *buffer, aclTensor *gradInput)) {
-  static constexpr BlockTable blocks =
-      with_floats(block_table<LogSigmoidBackwardFormula, types::bit(Compute::F32), 2, 0>,
-                  log_sigmoid_gradient_block);
-  static constexpr ElementwiseRow row = {"aclnnLogSigmoidBackward", &blocks, kExact};
+  static constexpr ElementwiseRow row = {
+      "aclnnLogSigmoidBackward",
+      &block_table<LogSigmoidBackwardFormula, types::bit(Compute::F32), 2, 0>, kExact};
   Check check(row.op);
   check.required("gradOutput", gradOutput).required("self", self).required("buffer", buffer);
   check.required("gradInput", gradInput);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O3 -fno-trapping-math -fno-math-errno
 // The logarithm of the odds of a probability, and its gradient. A bound keeps probabilities away
 // from 0 and 1.
 #include "aclnnop/loss.h"
 #include "ops/elementwise/formula.h"
 #include "ops/elementwise/rows.h"
-#include "ops/elementwise/sigmoid_blocks.h"
+#include "ops/elementwise/slope_blocks.h"
 
 namespace emu {
 namespace {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O3 -fno-trapping-math -fno-math-errno
 // The rectifier whose slope below 0 is a parameter, one for all elements or one for each channel,
 // and its gradients.
 #include "aclnnop/activation.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// build flags: -O3 -fno-trapping-math
+// build flags: -O3 -fno-trapping-math -fno-math-errno
 // Signs, magnitudes and rounding.
 #include "aclnnop/math.h"
 #include "ops/block_kernels.h"

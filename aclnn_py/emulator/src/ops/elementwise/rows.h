@@ -29,6 +29,12 @@
   template <>                          \
   inline constexpr FloatKernel float_kernel<NAME##Formula> = FloatKernel::KERNEL;
 
+// In float32 the formula NAME, which stands before, has a loop of its own, BLOCK; rows follow.
+#define EMU_FLOAT_BLOCK(NAME, TYPES, TENSORS, SCALARS, BLOCK)                       \
+  template <>                                                                       \
+  inline constexpr BlockTable block_table<NAME##Formula, TYPES, TENSORS, SCALARS> = \
+      with_floats(make_blocks<NAME##Formula, TYPES, TENSORS, SCALARS>(), BLOCK);
+
 // The dtypes in which the operands of a formula's rows may meet; a row whose formula names none
 // takes any.
 namespace emu {
@@ -134,20 +140,24 @@ inline constexpr DtypeSet meeting_dtypes = 0;
           elementwise_in_place, {selfRef, other, attribute(alpha)}, selfRef)
 
 // (self, attribute scalars..., out)
-#define EMU_ATTRIBUTE(NAME, RULE, TYPES, ...)                                           \
-  EMU_FORMULA_XA(NAME, __VA_ARGS__)                                                     \
-  EMU_ROW(NAME, NAME, RULE, TYPES, 1, 1,                                                \
+#define EMU_ATTRIBUTE_OF(NAME, FORMULA, RULE, TYPES)                                    \
+  EMU_ROW(NAME, FORMULA, RULE, TYPES, 1, 1,                                             \
           (const aclTensor *self, const aclScalar *first, aclTensor *out), elementwise, \
           {self, attribute(first)}, out)
+#define EMU_ATTRIBUTE(NAME, RULE, TYPES, ...) \
+  EMU_FORMULA_XA(NAME, __VA_ARGS__)           \
+  EMU_ATTRIBUTE_OF(NAME, NAME, RULE, TYPES)
 #define EMU_ATTRIBUTE_INPLACE_OF(NAME, FORMULA, RULE, TYPES)                              \
   EMU_ROW(NAME, FORMULA, RULE, TYPES, 1, 1, (aclTensor *selfRef, const aclScalar *first), \
           elementwise_in_place, {selfRef, attribute(first)}, selfRef)
-#define EMU_ATTRIBUTE2(NAME, RULE, TYPES, ...)                                                  \
-  EMU_FORMULA_XAB(NAME, __VA_ARGS__)                                                            \
+#define EMU_ATTRIBUTE2_OF(NAME, FORMULA, RULE, TYPES)                                           \
   EMU_ROW(                                                                                      \
-      NAME, NAME, RULE, TYPES, 1, 2,                                                            \
+      NAME, FORMULA, RULE, TYPES, 1, 2,                                                         \
       (const aclTensor *self, const aclScalar *first, const aclScalar *second, aclTensor *out), \
       elementwise, {self, attribute(first), attribute(second)}, out)
+#define EMU_ATTRIBUTE2(NAME, RULE, TYPES, ...) \
+  EMU_FORMULA_XAB(NAME, __VA_ARGS__)           \
+  EMU_ATTRIBUTE2_OF(NAME, NAME, RULE, TYPES)
 #define EMU_ATTRIBUTE2_INPLACE_OF(NAME, FORMULA, RULE, TYPES)                    \
   EMU_ROW(NAME, FORMULA, RULE, TYPES, 1, 2,                                      \
           (aclTensor *selfRef, const aclScalar *first, const aclScalar *second), \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// build flags: -O3
+// build flags: -O3 -fno-trapping-math -fno-math-errno
 // Formulas with plain numbers among their parameters, x*log(y) and x*log(1 + y).
 #include <cmath>
 #include <limits>
@@ -7,6 +7,7 @@
 #include "aclnnop/activation.h"
 #include "aclnnop/math.h"
 #include "core/chip.h"
+#include "ops/convert.h"
 #include "ops/elementwise/formula.h"
 #include "ops/elementwise/rows.h"
 
@@ -31,6 +32,16 @@ template <class T>
 T x_log_y(T x, T y) {
   if (is_nan(y)) return y;
   return x == T{} ? x : x * std::log(y);
+}
+
+void x_log_y_block(void *out, const void *const *in, int64_t count, const void *) {
+  const auto *x = static_cast<const float *>(in[0]), *y = static_cast<const float *>(in[1]);
+  auto *to = static_cast<float *>(out);
+  float value[kBlock];
+  float_kernel_fn(FloatKernel::log)(y, count, nullptr, value);
+  for (int64_t i = 0; i < count; ++i) value[i] *= x[i];
+  for (int64_t i = 0; i < count; ++i) value[i] = x[i] == 0 ? x[i] : value[i];
+  for (int64_t i = 0; i < count; ++i) to[i] = is_nan(y[i]) ? y[i] : value[i];
 }
 
 template <class T>
@@ -95,6 +106,7 @@ EMU_BINARY(Heaviside, kExact | kOneDtype, types::kFloat,
 
 EMU_FORMULA_XY(XLogY, x_log_y(x, y))
 EMU_FORMULA_XY(XLogYOf, x_log_y(y, x))
+EMU_FLOAT_BLOCK(XLogY, types::kFloat, 2, 0, x_log_y_block)
 EMU_BINARY_OF(XLogYTensor, XLogY, kToFloat | kAnyResult, types::kFloat)
 EMU_BINARY_INPLACE_OF(InplaceXLogYTensor, XLogY, kToFloat | kAnyResult, types::kFloat)
 EMU_SCALAR_OF(XLogYScalarOther, XLogY, kToFloat, types::kFloat)

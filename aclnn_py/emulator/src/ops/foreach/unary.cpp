@@ -1,9 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O3 -fno-trapping-math -fno-math-errno
 // Functions of one list of tensors.
 #include "aclnnop/foreach.h"
 #include "ops/foreach/foreach.h"
 
 namespace emu {
+
+EMU_FLOAT_KERNEL(ForeachAcos, acos)
+EMU_FLOAT_KERNEL(ForeachAsin, asin)
+EMU_FLOAT_KERNEL(ForeachAtan, atan)
+EMU_FLOAT_KERNEL(ForeachCos, cos)
+EMU_FLOAT_KERNEL(ForeachCosh, cosh)
+EMU_FLOAT_KERNEL(ForeachErf, erf)
+EMU_FLOAT_KERNEL(ForeachErfc, erfc)
+EMU_FLOAT_KERNEL(ForeachExp, exp)
+EMU_FLOAT_KERNEL(ForeachExpm1, expm1)
+EMU_FLOAT_KERNEL(ForeachLog, log)
+EMU_FLOAT_KERNEL(ForeachLog10, log10)
+EMU_FLOAT_KERNEL(ForeachLog1p, log1p)
+EMU_FLOAT_KERNEL(ForeachLog2, log2)
+EMU_FLOAT_KERNEL(ForeachSigmoid, sigmoid)
+EMU_FLOAT_KERNEL(ForeachSin, sin)
+EMU_FLOAT_KERNEL(ForeachSinh, sinh)
+EMU_FLOAT_KERNEL(ForeachTan, tan)
+EMU_FLOAT_KERNEL(ForeachTanh, tanh)
 
 EMU_FOREACH_UNARY(ForeachAbs, types::kFloat, absolute(x))
 EMU_FOREACH_UNARY(ForeachAcos, types::kFloat, std::acos(x))

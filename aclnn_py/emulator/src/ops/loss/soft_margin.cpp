@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O3 -fno-trapping-math -fno-math-errno
 // The logistic loss of two classes, log(1 + exp(-target * self)), its sum or mean, and its
 // gradient.
+#include <algorithm>
+
 #include "aclnnop/loss.h"
+#include "ops/elementwise/activation_blocks.h"
 #include "ops/elementwise/formula.h"
 #include "ops/elementwise/rows.h"
 #include "ops/loss/reduction.h"
@@ -16,9 +20,18 @@ T soft_margin(T x, T y) {
   return (z > T{} || is_nan(z) ? z : T{}) + std::log1p(std::exp(-std::abs(z)));
 }
 
+void soft_margin_block(void *out, const void *const *in, int64_t count, const void *) {
+  const auto *x = static_cast<const float *>(in[0]), *y = static_cast<const float *>(in[1]);
+  float z[kBlock], loss[kBlock];
+  for (int64_t i = 0; i < count; ++i) z[i] = -y[i] * x[i];
+  safe_log_of_one_and_power(z, count, loss);
+  std::copy(loss, loss + count, static_cast<float *>(out));
+}
+
 }  // namespace
 
 EMU_FORMULA_XY(SoftMarginLoss, soft_margin(x, y))
+EMU_FLOAT_BLOCK(SoftMarginLoss, types::kFloat, 2, 0, soft_margin_block)
 EMU_OPERATOR(SoftMarginLoss,
              (const aclTensor *self, const aclTensor *target, int64_t reduction, aclTensor *out)) {
   static constexpr ElementwiseRow row = {
@@ -33,6 +46,20 @@ EMU_CATCH
 
 // x is the incoming gradient, y the argument, z the target, a what the mean divides by.
 EMU_FORMULA_XYZA(SoftMarginLossBackward, x * -z * sigmoid(-z * y) / a)
+namespace {
+void soft_margin_gradient_block(void *out, const void *const *in, int64_t count,
+                                const void *scalars) {
+  const auto *x = static_cast<const float *>(in[0]), *y = static_cast<const float *>(in[1]);
+  const auto *z = static_cast<const float *>(in[2]);
+  const float divisor = *static_cast<const float *>(scalars);
+  auto *to = static_cast<float *>(out);
+  float share[kBlock];
+  for (int64_t i = 0; i < count; ++i) share[i] = -z[i] * y[i];
+  apply(FloatKernel::sigmoid, share, count);
+  for (int64_t i = 0; i < count; ++i) to[i] = x[i] * -z[i] * share[i] / divisor;
+}
+}  // namespace
+EMU_FLOAT_BLOCK(SoftMarginLossBackward, types::bit(Compute::F32), 3, 1, soft_margin_gradient_block)
 EMU_OPERATOR(SoftMarginLossBackward, (const aclTensor *gradOutput, const aclTensor *self,
                                       const aclTensor *target, int64_t reduction, aclTensor *out)) {
   static constexpr ElementwiseRow row = {

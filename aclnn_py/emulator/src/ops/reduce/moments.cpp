@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// build flags: -O3
+// build flags: -O3 -fno-trapping-math -fno-math-errno
 // Variances, standard deviations, logsumexp and norms: two passes in float64.
 #include <cmath>
 
 #include "aclnnop/math.h"
 #include "aclnnop/norm.h"
 #include "ops/block_kernels.h"
+#include "ops/float_kernels.h"
 #include "ops/reduce/norms.h"
 #include "ops/reduce/row_reader.h"
 
@@ -119,8 +120,15 @@ double log_sum_exp(const RowReader<T> &rows, int64_t row) {
   });
   if (!std::isfinite(high)) return high;  // nothing there, an infinity, or NaN
   return high + std::log(total_over(rows, row, [high](const T *x, int64_t count) {
-           double sum = 0;
-           for (int64_t i = 0; i < count; ++i) sum += std::exp(static_cast<double>(x[i]) - high);
+           if constexpr (std::is_same_v<T, float>) {
+             float powers[kBlock];
+             std::copy(x, x + count, powers);
+             return float_kernels().shifted_powers(powers, count, static_cast<float>(high), false);
+           }
+           double powers[kBlock], sum = 0;
+           for (int64_t i = 0; i < count; ++i) powers[i] = x[i] - high;
+           float_kernels().wide_powers(powers, count);
+           for (int64_t i = 0; i < count; ++i) sum += powers[i];
            return sum;
          }));
 }

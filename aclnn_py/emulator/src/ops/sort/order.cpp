@@ -20,7 +20,9 @@ namespace {
 constexpr int kDigitBits = 9;
 constexpr int64_t kDigits = int64_t{1} << kDigitBits;
 // Shorter rows are in order sooner by comparing.
-constexpr int64_t kShortRow = 1024;
+constexpr int64_t kComparedRow = 80;
+// Up to here one thread counts all digits in one walk, which are smaller then.
+constexpr int64_t kShortRow = 16 * 1024;
 // Each thread takes one part of a row, and no thread a small one.
 constexpr int64_t kSmallestPart = 64 * 1024;
 
@@ -76,7 +78,7 @@ Ordered<T, Entry>::Ordered(int64_t width, bool descending)
   if (width > Entry::kMostPlaces) throw std::length_error("a row of more than 2^32 elements");
   const auto count = static_cast<size_t>(width);
   entries_ =
-      static_cast<Entry *>(memory().take((width > kShortRow ? 2 : 1) * count * sizeof(Entry)));
+      static_cast<Entry *>(memory().take((width > kComparedRow ? 2 : 1) * count * sizeof(Entry)));
   other_ = entries_ + count;
 }
 
@@ -108,8 +110,30 @@ void Ordered<T, Entry>::order(int64_t first, int64_t last) {
   Entry *begin = entries_, *end = begin + width_;
   if (first + 1 == last) std::nth_element(begin, begin + first, end);
   else if (last < width_) std::partial_sort(begin, begin + last, end);
-  else if (width_ <= kShortRow) std::sort(begin, end);
+  else if (width_ <= kComparedRow) std::sort(begin, end);
+  else if (width_ <= kShortRow) order_short();
   else order_all();
+}
+
+// Byte by byte, the lowest first. A byte that all entries share is passed over.
+template <class T, class Entry>
+void Ordered<T, Entry>::order_short() {
+  using Key = typename Entry::Key;
+  constexpr size_t kBytes = sizeof(Key), kValues = 256;
+  uint32_t counts[kBytes][kValues] = {};
+  for (int64_t i = 0; i < width_; ++i) {
+    const Key key = entries_[i].key();
+    for (size_t byte = 0; byte < kBytes; ++byte) ++counts[byte][key >> (8 * byte) & 0xff];
+  }
+  for (size_t byte = 0; byte < kBytes; ++byte) {
+    uint32_t *next = counts[byte];
+    if (next[entries_[0].key() >> (8 * byte) & 0xff] == static_cast<uint32_t>(width_)) continue;
+    uint32_t start = 0;
+    for (size_t value = 0; value < kValues; ++value) start += std::exchange(next[value], start);
+    for (int64_t i = 0; i < width_; ++i)
+      other_[next[entries_[i].key() >> (8 * byte) & 0xff]++] = entries_[i];
+    std::swap(entries_, other_);
+  }
 }
 
 // Digit by digit, the lowest first: each pass keeps the order of the passes before it.

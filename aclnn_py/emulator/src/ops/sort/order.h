@@ -109,6 +109,7 @@ class Ordered {
   void write(int64_t first, int64_t count, T *values, int64_t *places) const;
 
  private:
+  void order_short();
   void order_all();
 
   int64_t width_;

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Activations as loops over float32 blocks that take their powers and logarithms from kernels.
+// Operands may lie where the result goes.
+#pragma once
+
+#include <cmath>
+
+#include "ops/convert.h"
+#include "ops/elementwise/block.h"
+#include "ops/elementwise/formula.h"
+
+namespace emu {
+
+// x becomes kernel(x).
+inline void apply(FloatKernel kernel, float *x, int64_t count) {
+  float_kernel_fn(kernel)(x, count, nullptr, x);
+}
+
+// to[i] = log(1 + exp(x[i]))
+inline void log_of_one_and_power(const float *x, int64_t count, float *to) {
+  float_kernel_fn(FloatKernel::exp)(x, count, nullptr, to);
+  apply(FloatKernel::log1p, to, count);
+}
+
+inline void softplus_block(void *out, const void *const *in, int64_t count, const void *scalars) {
+  const auto *x = static_cast<const float *>(in[0]), *s = static_cast<const float *>(scalars);
+  const float beta = s[0], threshold = s[1];
+  auto *to = static_cast<float *>(out);
+  float scaled[kBlock], value[kBlock];
+  for (int64_t i = 0; i < count; ++i) scaled[i] = x[i] * beta;
+  log_of_one_and_power(scaled, count, value);
+  if (beta != 1) {
+    for (int64_t i = 0; i < count; ++i) value[i] /= beta;
+  }
+  for (int64_t i = 0; i < count; ++i) to[i] = scaled[i] > threshold ? x[i] : value[i];
+}
+
+// to[i] = log(1 + exp(x[i])) without an overflow, which NaN passes; `to` is not `x`.
+inline void safe_log_of_one_and_power(const float *x, int64_t count, float *to) {
+  for (int64_t i = 0; i < count; ++i) to[i] = -std::abs(x[i]);
+  log_of_one_and_power(to, count, to);
+  for (int64_t i = 0; i < count; ++i) to[i] += x[i] < 0 ? 0.0f : x[i];
+}
+
+inline void log_sigmoid_block(void *out, const void *const *in, int64_t count, const void *) {
+  const auto *x = static_cast<const float *>(in[0]);
+  auto *to = static_cast<float *>(out);
+  float value[kBlock];
+  for (int64_t i = 0; i < count; ++i) value[i] = -std::abs(x[i]);
+  log_of_one_and_power(value, count, value);
+  for (int64_t i = 0; i < count; ++i) to[i] = (x[i] > 0 ? 0.0f : x[i]) - value[i];
+}
+
+// The hyperbolic tangent of softplus(x), which mish multiplies.
+inline void mish_factor(const float *x, int64_t count, float *to) {
+  log_of_one_and_power(x, count, to);
+  for (int64_t i = 0; i < count; ++i) to[i] = x[i] > 20.0f ? x[i] : to[i];
+  apply(FloatKernel::tanh, to, count);
+}
+
+inline void mish_block(void *out, const void *const *in, int64_t count, const void *) {
+  const auto *x = static_cast<const float *>(in[0]);
+  auto *to = static_cast<float *>(out);
+  float factor[kBlock];
+  mish_factor(x, count, factor);
+  for (int64_t i = 0; i < count; ++i) to[i] = x[i] * factor[i];
+}
+
+// The scale of what is above 0, the factor of exp(x * input scale) - 1 below, and that scale.
+inline void elu_numbers(const float *x, int64_t count, float above, float below, float input,
+                        float *to) {
+  float power[kBlock];
+  for (int64_t i = 0; i < count; ++i) power[i] = x[i] * input;
+  apply(FloatKernel::expm1, power, count);
+  for (int64_t i = 0; i < count; ++i) to[i] = x[i] > 0 ? above * x[i] : below * power[i];
+}
+
+inline void elu_block(void *out, const void *const *in, int64_t count, const void *scalars) {
+  const auto *s = static_cast<const float *>(scalars);
+  elu_numbers(static_cast<const float *>(in[0]), count, s[1], s[1] * s[0], s[2],
+              static_cast<float *>(out));
+}
+
+inline void celu_block(void *out, const void *const *in, int64_t count, const void *scalars) {
+  const float alpha = *static_cast<const float *>(scalars);
+  elu_numbers(static_cast<const float *>(in[0]), count, 1.0f, alpha, 1.0f / alpha,
+              static_cast<float *>(out));
+}
+
+inline void selu_block(void *out, const void *const *in, int64_t count, const void *) {
+  constexpr float kScale = 1.0507009873554804934f;
+  elu_numbers(static_cast<const float *>(in[0]), count, kScale, kScale * 1.6732632423543772848f,
+              1.0f, static_cast<float *>(out));
+}
+
+// The logarithm of the sum of two powers: the greater exponent, and the logarithm of 1 + the
+// quotient of the powers in `unit`, which is 1 over the logarithm of the base.
+template <FloatKernel kPower>
+void log_sum_block(void *out, const void *const *in, int64_t count, float unit) {
+  const auto *x = static_cast<const float *>(in[0]), *y = static_cast<const float *>(in[1]);
+  auto *to = static_cast<float *>(out);
+  float high[kBlock], value[kBlock];
+  for (int64_t i = 0; i < count; ++i) {
+    high[i] = maximum(x[i], y[i]);
+    value[i] = minimum(x[i], y[i]) - high[i];
+  }
+  apply(kPower, value, count);
+  apply(FloatKernel::log1p, value, count);
+  for (int64_t i = 0; i < count; ++i) {
+    to[i] = std::isinf(high[i]) ? high[i] : high[i] + value[i] * unit;
+  }
+}
+
+inline void log_add_exp_block(void *out, const void *const *in, int64_t count, const void *) {
+  log_sum_block<FloatKernel::exp>(out, in, count, 1.0f);
+}
+
+inline void log_add_exp2_block(void *out, const void *const *in, int64_t count, const void *) {
+  log_sum_block<FloatKernel::exp2>(out, in, count, 1.44269504f);
+}
+
+}  // namespace emu
