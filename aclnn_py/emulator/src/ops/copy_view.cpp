@@ -26,6 +26,36 @@ bool of_one_byte(const char *item, size_t size) {
 }
 
 template <class E>
+void copy_steps(const char *read, int64_t step, char *write, int64_t to_step, int64_t count) {
+  constexpr auto kSize = static_cast<int64_t>(sizeof(E));
+  for (int64_t i = 0; i < count; ++i) {
+    std::memcpy(write + i * to_step * kSize, read + i * step * kSize, sizeof(E));
+  }
+}
+
+// Elements before `read` and it, the last first, a register at a time; how many were copied.
+template <class E>
+int64_t copy_backwards(const char *read, char *write, int64_t count) {
+  constexpr int64_t kRegister = 16, kSize = static_cast<int64_t>(sizeof(E)),
+                    kEach = kRegister / kSize;
+  if constexpr (kEach == 1) {
+    return 0;
+  } else {
+    typedef E Register __attribute__((vector_size(kRegister)));
+    Register backwards;
+    for (int64_t i = 0; i < kEach; ++i) backwards[i] = static_cast<E>(kEach - 1 - i);
+    int64_t done = 0;
+    for (; done + kEach <= count; done += kEach) {
+      Register held;
+      std::memcpy(&held, read - (done + kEach - 1) * kSize, sizeof held);
+      held = __builtin_shuffle(held, backwards);
+      std::memcpy(write + done * kSize, &held, sizeof held);
+    }
+    return done;
+  }
+}
+
+template <class E>
 void copy_run(const char *read, int64_t step, char *write, int64_t to_step, int64_t count) {
   constexpr auto kSize = static_cast<int64_t>(sizeof(E));
   if (step == 1 && to_step == 1) {
@@ -42,8 +72,52 @@ void copy_run(const char *read, int64_t step, char *write, int64_t to_step, int6
     for (int64_t i = 0; i < count; ++i) std::memcpy(write + i * kSize, &item, sizeof(E));
     return;
   }
-  for (int64_t i = 0; i < count; ++i) {
-    std::memcpy(write + i * to_step * kSize, read + i * step * kSize, sizeof(E));
+  if (step == -1 && to_step == 1) {
+    const int64_t done = copy_backwards<E>(read, write, count);
+    return copy_steps<E>(read - done * kSize, -1, write + done * kSize, 1, count - done);
+  }
+  copy_steps<E>(read, step, write, to_step, count);
+}
+
+// Four lines of four elements, of which the lines become the columns.
+void turn_four(const char *read, int64_t step, char *write, int64_t to_step) {
+  using Four = uint32_t __attribute__((vector_size(16)));
+  Four line[4];
+  for (int i = 0; i < 4; ++i) std::memcpy(&line[i], read + i * step, sizeof(Four));
+  const Four low = {0, 4, 1, 5}, high = {2, 6, 3, 7}, first = {0, 1, 4, 5}, second = {2, 3, 6, 7};
+  const Four a = __builtin_shuffle(line[0], line[1], low);
+  const Four b = __builtin_shuffle(line[2], line[3], low);
+  const Four c = __builtin_shuffle(line[0], line[1], high);
+  const Four d = __builtin_shuffle(line[2], line[3], high);
+  const Four turned[4] = {__builtin_shuffle(a, b, first), __builtin_shuffle(a, b, second),
+                          __builtin_shuffle(c, d, first), __builtin_shuffle(c, d, second)};
+  for (int i = 0; i < 4; ++i) std::memcpy(write + i * to_step, &turned[i], sizeof(Four));
+}
+
+// A tile of a transposition: elements lie side by side in the columns of what is read and in the
+// rows of what is written; steps in bytes.
+template <class E>
+void turn_tile(const char *read, int64_t step, char *write, int64_t to_step, int64_t rows,
+               int64_t columns) {
+  constexpr auto kSize = static_cast<int64_t>(sizeof(E));
+  int64_t row = 0;
+  if constexpr (sizeof(E) == 4) {
+    for (; row + 4 <= rows; row += 4) {
+      int64_t column = 0;
+      for (; column + 4 <= columns; column += 4)
+        turn_four(read + row * kSize + column * step, step, write + row * to_step + column * kSize,
+                  to_step);
+      for (; column < columns; ++column) {
+        for (int64_t r = row; r < row + 4; ++r)
+          std::memcpy(write + r * to_step + column * kSize, read + r * kSize + column * step,
+                      sizeof(E));
+      }
+    }
+  }
+  for (; row < rows; ++row) {
+    for (int64_t column = 0; column < columns; ++column)
+      std::memcpy(write + row * to_step + column * kSize, read + row * kSize + column * step,
+                  sizeof(E));
   }
 }
 
@@ -139,10 +213,8 @@ void copy_tiles(const Pair &pair, int cross, const char *from, char *to) {
                      const int64_t columns = std::min(kTile, width - column);
                      const char *read = from + (source + column * pair.from[last]) * kSize;
                      char *write = to + (target + column) * kSize;
-                     for (int64_t row = 0; row < rows; ++row) {
-                       copy_run<E>(read + row * kSize, pair.from[last],
-                                   write + row * pair.to[cross] * kSize, 1, columns);
-                     }
+                     turn_tile<E>(read, pair.from[last] * kSize, write, pair.to[cross] * kSize,
+                                  rows, columns);
                    }
                  }
                });

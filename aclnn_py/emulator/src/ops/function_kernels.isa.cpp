@@ -37,13 +37,12 @@ inline float exponential_of_two(float x) {
   return (p * r + 1.0f) * first * second;
 }
 
-// Times `factor`, for a logarithm whose base is not e. Added up in float64: powers of the base have
-// exact results.
-inline float logarithm_times(float x, double factor) {
+// Of a base of which ln(2) is `high` + `low` and 1 is `unit`. The product with `high` is exact:
+// powers of the base have exact results.
+inline float logarithm_of_base(float x, float high, float low, float unit) {
   const Logarithm l = logarithm_of(x);
-  const double f = l.f;
-  const double sum = l.power * 0x1.62e42fefa39efp-1 + (f - 0.5 * (f * f) + l.cubic);
-  return ends_of_logarithm(x, static_cast<float>(sum * factor));
+  const float fraction = l.f + (l.cubic - 0.5f * (l.f * l.f));
+  return ends_of_logarithm(x, l.power * high + (l.power * low + fraction * unit));
 }
 
 // Sine and cosine of x = quadrant * pi / 2 + r.
@@ -177,9 +176,14 @@ inline float half_exponential(float t) {
 }
 
 inline float hyperbolic_sine(float x) {
-  const float t = magnitude_of(x), m = exponential_less_one(t), half = half_exponential(t);
-  const float near = 0.5f * (m + m / (m + 1.0f)), far = half - 0.25f / half;
-  return with_sign_of(t > 1.0f ? far : near, x);
+  const float t = magnitude_of(x);
+  const Power p = power_of(t);
+  const float half = (p.less + 1.0f) * (0.5f * p.first) * p.second;
+  // exp(t) - 1, which has all its digits near 0 too
+  const float two = p.first * p.second, m = p.less * two + (two - 1.0f);
+  const bool near = t <= 1.0f;
+  const float quotient = (near ? m : 0.25f) / (near ? m + 1.0f : half);
+  return with_sign_of(near ? 0.5f * (m + quotient) : half - quotient, x);
 }
 
 inline float hyperbolic_cosine(float x) {
@@ -219,8 +223,8 @@ inline float inverse_hyperbolic_tangent(float x) {
   }
 EMU_FUNCTION_KERNEL(exp2, exponential_of_two(x))
 EMU_FUNCTION_KERNEL(expm1, exponential_less_one(x))
-EMU_FUNCTION_KERNEL(log2, logarithm_times(x, 0x1.71547652b82fep+0))
-EMU_FUNCTION_KERNEL(log10, logarithm_times(x, 0x1.bcb7b1526e50ep-2))
+EMU_FUNCTION_KERNEL(log2, logarithm_of_base(x, 1.0f, 0.0f, 1.44269504f))
+EMU_FUNCTION_KERNEL(log10, logarithm_of_base(x, 0.301025390625f, 4.60503898e-06f, 0.434294482f))
 EMU_FUNCTION_KERNEL(log1p, logarithm_of_one_and(x))
 EMU_FUNCTION_KERNEL(asin, arcsine(x))
 EMU_FUNCTION_KERNEL(acos, arccosine(x))

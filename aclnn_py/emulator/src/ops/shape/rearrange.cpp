@@ -4,6 +4,7 @@
 #include "aclnnop/index.h"
 #include "ops/shape/movement.h"
 
+#include <optional>
 #include <vector>
 
 namespace emu {
@@ -125,9 +126,17 @@ EMU_OPERATOR(Roll, (const aclTensor *x, const aclIntArray *shifts, const aclIntA
       [=](PlanContext &c) {
         const View source = view_of(c.tensor(from)), target = view_of(c.tensor(to));
         if (source.count() == 0) return Status{0};
-        const Snapshot before(source), after(target);
-        const View dense_from = reshaped(before.view(), amounts),
-                   dense_to = reshaped(after.view(), amounts);
+        // All dimensions as one can be shifted where elements lie side by side.
+        const bool dense = !flat || (source.layout.is_dense() && target.layout.is_dense());
+        std::optional<Snapshot> before, after;
+        if (!dense || clash(source, target) || source.data == target.data) before.emplace(source);
+        if (!dense) after.emplace(target);
+        View dense_from = before ? before->view() : source,
+             dense_to = after ? after->view() : target;
+        if (flat) {
+          dense_from = reshaped(dense_from, amounts);
+          dense_to = reshaped(dense_to, amounts);
+        }
         // Every shifted dimension is cut in two; bit d of `piece` says which part of dimension d.
         for (uint32_t piece = 0; piece < 1u << amounts.rank; ++piece) {
           View part = dense_from, place = dense_to;
@@ -141,7 +150,7 @@ EMU_OPERATOR(Roll, (const aclTensor *x, const aclIntArray *shifts, const aclIntA
           }
           if (part.count() > 0) copy_view(part, place);
         }
-        copy_view(reshaped(dense_to, target.layout), target);
+        if (after) copy_view(reshaped(dense_to, target.layout), target);
         return Status{0};
       },
       workspaceSize, executor);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O3 -fno-trapping-math -fno-math-errno
 // Values counted and looked up: Unique, Unique2, SearchSorted, SearchSorteds,
 // Bucketize, Bincount, Histc.
 #include "aclnnop/index.h"
@@ -13,7 +14,10 @@
 #include "ops/shape/movement.h"
 #include "ops/sort/distinct.h"
 
+#include <atomic>
 #include <cmath>
+#include <optional>
+#include <type_traits>
 
 namespace emu {
 namespace {
@@ -122,34 +126,96 @@ Status plan_unique(const char *op, const aclTensor *self, bool inverse, bool cou
       workspace_size, executor);
 }
 
-// For each value the first position of its row whose entry is not below it (right: is above it).
+// The rows that values are looked up in. For each value it is the first position of its row whose
+// entry is not below it (right: is above it).
 template <class T>
-Status search(const char *op, const std::vector<T> &sequence, const std::vector<int64_t> &sorter,
-              int64_t width, bool one_row, const std::vector<T> &values, int64_t per_row,
-              bool right, std::vector<int64_t> *found) {
-  for (size_t i = 0; i < values.size(); ++i) {
-    const size_t row = one_row ? 0 : i / static_cast<size_t>(std::max<int64_t>(1, per_row));
-    const size_t start = row * static_cast<size_t>(width);
-    int64_t low = 0, high = width;
-    while (low < high) {
-      const int64_t middle = low + (high - low) / 2;
-      int64_t at = middle;
-      if (!sorter.empty()) {
-        at = sorter[start + static_cast<size_t>(middle)];
-        if (at < 0 || at >= width) {
-          return fail(kKernelFault, "%s: sorter holds %lld; sortedSequence has rows of %lld", op,
-                      static_cast<long long>(at), static_cast<long long>(width));
+struct SearchedRows {
+  std::vector<T> entries;
+  std::vector<int64_t> sorter;  // the places of the entries in order, or nothing
+  int64_t width;
+  int64_t per_row;  // values that belong to one row; 0 where there is one row
+  bool right;
+
+  const T *row_of(int64_t value) const {
+    return entries.data() + (per_row > 0 ? value / per_row * width : 0);
+  }
+  bool before(T entry, T value) const { return right ? !(entry > value) : !(entry >= value); }
+
+  // Several values side by side, each in as many steps as the row asks for: nothing has to be
+  // foreseen, and no step waits for that of another value.
+  void find(int64_t first, const T *values, int64_t count, int64_t *found) const {
+    constexpr int64_t kTogether = 8;
+    int steps = 0;
+    while (width >> steps > 0) ++steps;
+    for (int64_t start = 0; start < count; start += kTogether) {
+      const int64_t n = std::min(kTogether, count - start);
+      const T *row[kTogether];
+      T value[kTogether];
+      int64_t low[kTogether], left[kTogether];
+      for (int64_t k = 0; k < kTogether; ++k) {
+        const int64_t at = start + std::min(k, n - 1);
+        row[k] = row_of(first + at);
+        value[k] = values[at];
+        low[k] = 0;
+        left[k] = width;
+      }
+      for (int step = 0; step < steps; ++step) {
+        for (int64_t k = 0; k < kTogether; ++k) {
+          const int64_t half = left[k] >> 1, middle = low[k] + half;
+          const int64_t inside = middle - static_cast<int64_t>(middle == width);
+          const int64_t up = -(static_cast<int64_t>(before(row[k][inside], value[k])) &
+                               static_cast<int64_t>(left[k] > 0));
+          low[k] += up & (half + 1);
+          left[k] = half - (up & (2 * half + 1 - left[k]));
         }
       }
-      const T entry = sequence[start + static_cast<size_t>(at)];
-      const bool before = right ? !(entry > values[i]) : !(entry >= values[i]);
-      if (before) low = middle + 1;
-      else high = middle;
+      std::copy(low, low + n, found + start);
     }
-    (*found)[i] = low;
   }
-  return 0;
-}
+
+  // The same through the sorter; the first place in it that leads nowhere, or -1.
+  int64_t find_sorted(int64_t first, const T *values, int64_t count, int64_t *found) const {
+    for (int64_t i = 0; i < count; ++i) {
+      const T *row = row_of(first + i);
+      const int64_t *order = sorter.data() + (row - entries.data());
+      int64_t low = 0, high = width;
+      while (low < high) {
+        const int64_t middle = low + (high - low) / 2, at = order[middle];
+        if (at < 0 || at >= width) return order + middle - sorter.data();
+        if (before(row[at], values[i])) low = middle + 1;
+        else high = middle;
+      }
+      found[i] = low;
+    }
+    return -1;
+  }
+
+  // read(first, count, values) gives values. Each step of a search may wait for memory, so a piece
+  // is shorter than where elements are only moved.
+  template <class Read>
+  Status run(const char *op, int64_t total, Read read, const RowTarget<int64_t> &target) const {
+    std::atomic<int64_t> wrong{-1};
+    parallel_for(total, 4 * kBlock, [&](int64_t begin, int64_t end) {
+      T values[kBlock];
+      int64_t found[kBlock];
+      for (int64_t start = begin; start < end; start += kBlock) {
+        const int64_t n = std::min(kBlock, end - start);
+        read(start, n, values);
+        if (sorter.empty()) {
+          find(start, values, n, found);
+        } else if (const int64_t place = find_sorted(start, values, n, found); place >= 0) {
+          wrong = place;
+          return;
+        }
+        target.write(start, n, found);
+      }
+    });
+    if (wrong < 0) return 0;
+    return fail(kKernelFault, "%s: sorter holds %lld; sortedSequence has rows of %lld", op,
+                static_cast<long long>(sorter[static_cast<size_t>(wrong.load())]),
+                static_cast<long long>(width));
+  }
+};
 
 struct SearchArguments {
   const char *op;
@@ -196,29 +262,39 @@ Status plan_search(const SearchArguments &a, uint64_t *workspace_size, aclOpExec
       [=](PlanContext &c) {
         const View entries = view_of(c.tensor(line)), target = view_of(c.tensor(to));
         const int64_t width = entries.layout.shape[entries.layout.rank - 1];
-        const std::vector<int64_t> sorter =
-            c.has(order) ? line_of<int64_t>(view_of(c.tensor(order))) : std::vector<int64_t>();
-        std::vector<int64_t> found(static_cast<size_t>(target.count()));
         const bool one_row = entries.layout.rank == 1;
         const int64_t per_row = scalar || one_row || target.layout.rank == 0
                                     ? 1
                                     : target.layout.shape[target.layout.rank - 1];
-        Status status = 0;
+        const auto look_up = [&](auto kind) {
+          using T = decltype(kind);
+          const SearchedRows<T> rows{
+              line_of<T>(entries),
+              c.has(order) ? line_of<int64_t>(view_of(c.tensor(order))) : std::vector<int64_t>(),
+              width, one_row ? 0 : std::max<int64_t>(per_row, 1), right};
+          const RowTarget<int64_t> to_result(target);
+          if (scalar) {
+            T sought;
+            if constexpr (std::is_same_v<T, double>) sought = value.to_double();
+            else sought = value.to_int64();
+            return rows.run(
+                op, target.count(), [&](int64_t, int64_t, T *to_fill) { *to_fill = sought; },
+                to_result);
+          }
+          // What is looked up may lie where the result goes.
+          const View values = view_of(c.tensor(self));
+          std::optional<Snapshot> kept;
+          if (clash(values, target)) kept.emplace(values);
+          const RowSource<T> sought(kept ? kept->view() : values);
+          return rows.run(
+              op, target.count(),
+              [&](int64_t first, int64_t n, T *to_fill) { sought.read(first, n, to_fill); },
+              to_result);
+        };
         // Whole numbers are compared as such: float64 would merge large ones.
-        if (is_integer(entries.dtype) && (is_integer(value_dtype) || value_dtype == ACL_BOOL)) {
-          const auto sought = scalar ? std::vector<int64_t>{value.to_int64()}
-                                     : line_of<int64_t>(view_of(c.tensor(self)));
-          status = search(op, line_of<int64_t>(entries), sorter, width, one_row, sought, per_row,
-                          right, &found);
-        } else {
-          const auto sought = scalar ? std::vector<double>{value.to_double()}
-                                     : line_of<double>(view_of(c.tensor(self)));
-          status = search(op, line_of<double>(entries), sorter, width, one_row, sought, per_row,
-                          right, &found);
-        }
-        if (status != 0) return status;
-        RowTarget<int64_t>(target).write(0, target.count(), found.data());
-        return Status{0};
+        const bool whole =
+            is_integer(entries.dtype) && (is_integer(value_dtype) || value_dtype == ACL_BOOL);
+        return whole ? look_up(int64_t{}) : look_up(double{});
       },
       workspace_size, executor);
 }
