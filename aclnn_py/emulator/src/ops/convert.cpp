@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O3 -fno-trapping-math
 #include "ops/convert.h"
 
 #include "core/isa.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/view.h"
 
+#include <cstdlib>
+
 namespace emu {
 
 Layout layout_of(const aclTensor &tensor) {
@@ -101,6 +103,44 @@ Snapshot::Snapshot(const View &view)
   view_.dtype = view.dtype;
   view_.layout = dense_like(view.layout);
   copy_view(view, view_);
+}
+
+namespace {
+
+// Fewer elements lie in the caches however they are walked over.
+constexpr int64_t kWorthTurning = 4096;
+
+bool worth_turning(const View &view) {
+  return view.count() >= kWorthTurning && leads_across(view.layout);
+}
+
+}  // namespace
+
+bool leads_across(const Layout &layout) {
+  const int last = layout.rank - 1;
+  const auto step = [&](int d) { return std::abs(layout.stride[d]); };
+  if (last < 1 || layout.shape[last] < 2) return false;
+  for (int d = 0; d < last; ++d) {
+    if (layout.shape[d] > 1 && step(d) > 0 && step(d) < step(last)) return true;
+  }
+  return false;
+}
+
+TurnedSource::TurnedSource(const View &view) : view_(view) {
+  if (!worth_turning(view)) return;
+  copy_.emplace(view);
+  view_ = copy_->view();
+}
+
+TurnedTarget::TurnedTarget(const View &view) : view_(view), dense_(view) {
+  if (!worth_turning(view)) return;
+  memory_.reset(new char[static_cast<size_t>(view.count() * item_size(view.dtype))]);
+  dense_.data = memory_.get();
+  dense_.layout = dense_like(view.layout);
+}
+
+void TurnedTarget::finish() const {
+  if (memory_ != nullptr) copy_view(dense_, view_);
 }
 
 }  // namespace emu

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 
 #include "meta/tensor.h"
 #include "ops/convert.h"
@@ -115,6 +116,34 @@ class Snapshot {
  private:
   std::unique_ptr<char[]> memory_;
   View view_;
+};
+
+// Whether the last dimension leads across memory in which the elements of another one lie closer
+// together: elements that follow each other are far apart.
+bool leads_across(const Layout &layout);
+
+// The view itself, or a dense copy where reading its rows one after the other would read memory
+// many times.
+class TurnedSource {
+ public:
+  explicit TurnedSource(const View &view);
+  const View &view() const { return view_; }
+
+ private:
+  std::optional<Snapshot> copy_;
+  View view_;
+};
+
+// The same for a view that is written: what lies in its place is copied there at the end.
+class TurnedTarget {
+ public:
+  explicit TurnedTarget(const View &view);
+  const View &view() const { return dense_; }
+  void finish() const;
+
+ private:
+  std::unique_ptr<char[]> memory_;
+  View view_, dense_;
 };
 
 }  // namespace emu

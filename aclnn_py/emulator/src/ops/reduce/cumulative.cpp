@@ -35,7 +35,8 @@ void run_scan(const Scan &scan, const View &in, AxisSet axis, const View &out) {
   const SafeView safe(in, {out});
   const RowReader<T> rows(scan.reverse ? flipped(safe.view(), axis) : safe.view(), axis, out.dtype);
   target.layout = reduced_last(target.layout, axis);
-  const RowWriter<T> write(target);
+  const TurnedTarget turned(target);
+  const RowWriter<T> write(turned.view());
   const int64_t length = rows.length();
   if (length == 0) return;
   for_each_row(out.count() / length, length, [&](int64_t row) {
@@ -50,6 +51,7 @@ void run_scan(const Scan &scan, const View &in, AxisSet axis, const View &out) {
       write.put(row * length + start, count, block);
     });
   });
+  turned.finish();
 }
 
 Status plan_scan(Check &check, const Scan &scan, const aclTensor *self, AxisSet axis,
@@ -83,8 +85,9 @@ void run_extremes(const View &in, AxisSet axis, bool largest, View values, View 
   const int64_t length = rows.length(), total = values.count();
   values.layout = reduced_last(values.layout, axis);
   indices.layout = reduced_last(indices.layout, axis);
-  const RowWriter<T> write(values);
-  const RowWriter<int64_t> write_index(indices);
+  const TurnedTarget turned(values), turned_indices(indices);
+  const RowWriter<T> write(turned.view());
+  const RowWriter<int64_t> write_index(turned_indices.view());
   if (length == 0) return;
   for_each_row(total / length, length, [&](int64_t row) {
     T best{};
@@ -106,6 +109,8 @@ void run_extremes(const View &in, AxisSet axis, bool largest, View values, View 
       write_index.put(row * length + start, count, places);
     });
   });
+  turned.finish();
+  turned_indices.finish();
 }
 
 Status plan_extremes(const char *op, const aclTensor *self, int64_t dim, bool largest,

@@ -14,6 +14,10 @@ inline constexpr FoldKernel fold_kernel<MinFold> = FoldKernel::kLeast;
 
 EMU_FOLD(Any, T{}, truth(a) || truth(x) ? T{1} : T{}, truth(a) || truth(b) ? T{1} : T{}, truth(a))
 EMU_FOLD(All, T{1}, truth(a) && truth(x) ? T{1} : T{}, truth(a) && truth(b) ? T{1} : T{}, truth(a))
+template <>
+inline constexpr FoldKernel fold_kernel<AnyFold> = FoldKernel::kAny;
+template <>
+inline constexpr FoldKernel fold_kernel<AllFold> = FoldKernel::kAll;
 
 EMU_REDUCE_ALL(Max, Max, kKeep | kNeedsElements, types::kReal)
 EMU_REDUCE_ALL(Min, Min, kKeep | kNeedsElements, types::kReal)

@@ -14,15 +14,29 @@ namespace {
 // that its rounding does not depend on the machine.
 constexpr int64_t kPiece = 128 * kBlock;
 
+// What elements are read as: the dtype that the fold computes in, or a narrower one of the same
+// kind that holds them as well.
+aclDataType read_dtype(aclDataType dtype, aclDataType wanted) {
+  constexpr DtypeSet kWhole = dtype_set(ACL_BOOL, ACL_INT8, ACL_UINT8, ACL_INT16, ACL_INT32);
+  if (wanted == ACL_INT64 && contains(kWhole, dtype)) return ACL_INT32;
+  if (wanted == ACL_DOUBLE && contains(dtype_set(ACL_FLOAT, ACL_FLOAT16, ACL_BF16), dtype))
+    return ACL_FLOAT;
+  return wanted;
+}
+
 // Elements of the input as blocks of the lanes' compute type.
 class Source {
  public:
   Source(const View &view, const FoldTask &task)
-      : reader_(view, task.compute_dtype),
-        have_(compute_for(task.compute_dtype)),
+      : reader_(view, read_dtype(view.dtype, task.compute_dtype)),
+        have_(compute_for(read_dtype(view.dtype, task.compute_dtype))),
         want_(task.compute) {}
 
-  bool narrow_floats() const { return have_ == Compute::F32 && want_ == Compute::F64; }
+  // Whether elements have the narrower type of the kind that lanes have.
+  bool narrow() const {
+    return (have_ == Compute::F32 && want_ == Compute::F64) ||
+           (have_ == Compute::I32 && want_ == Compute::I64);
+  }
   const void *read_narrow(int64_t start, int64_t count, void *scratch) const {
     return reader_.read(start, count, scratch);
   }
@@ -47,11 +61,11 @@ struct Scratch {
 
 // The kernel that takes whole rows, which reads blocks as `read_for_rows` gives them; or null.
 auto rows_kernel(const FoldTask &task, const Source &source) {
-  return source.narrow_floats() ? task.fns.float_rows : task.fns.rows;
+  return source.narrow() ? task.fns.narrow_rows : task.fns.rows;
 }
 const void *read_for_rows(const Source &source, int64_t start, int64_t count, Scratch &s) {
-  return source.narrow_floats() ? source.read_narrow(start, count, s.block)
-                                : source.read(start, count, s.block, s.wide);
+  return source.narrow() ? source.read_narrow(start, count, s.block)
+                         : source.read(start, count, s.block, s.wide);
 }
 
 // Folds elements [begin, end) into lanes and those into the first lane.
@@ -129,21 +143,26 @@ void fold_long_rows(const FoldTask &task, const Source &source, int64_t rows, in
 void fold_columns(const FoldTask &task, const Source &source, int64_t columns, int64_t length,
                   const Writer &writer) {
   const int64_t blocks = (columns + kBlock - 1) / kBlock;
-  parallel_for(
-      blocks, std::max<int64_t>(1, kPiece / (kBlock * length)), [&](int64_t begin, int64_t end) {
-        Scratch s;
-        for (int64_t block = begin; block < end; ++block) {
-          const int64_t start = block * kBlock, count = std::min(kBlock, columns - start);
-          task.fns.start(s.lanes, count);
-          for (int64_t i = 0; i < length; ++i) {
-            task.fns.step(s.lanes, source.read(i * columns + start, count, s.block, s.wide), count,
-                          task.parameter);
-          }
-          void *target = writer.target(start, s.result);
-          task.fns.finish(s.lanes, count, length, task.parameter, target);
-          writer.write(start, count, target);
-        }
-      });
+  parallel_for(blocks, std::max<int64_t>(1, kPiece / (kBlock * length)),
+               [&](int64_t begin, int64_t end) {
+                 Scratch s;
+                 for (int64_t block = begin; block < end; ++block) {
+                   const int64_t start = block * kBlock, count = std::min(kBlock, columns - start);
+                   task.fns.start(s.lanes, count);
+                   for (int64_t i = 0; i < length; ++i) {
+                     const int64_t at = i * columns + start;
+                     if (source.narrow())
+                       task.fns.narrow_step(s.lanes, source.read_narrow(at, count, s.block), count,
+                                            task.parameter);
+                     else
+                       task.fns.step(s.lanes, source.read(at, count, s.block, s.wide), count,
+                                     task.parameter);
+                   }
+                   void *target = writer.target(start, s.result);
+                   task.fns.finish(s.lanes, count, length, task.parameter, target);
+                   writer.write(start, count, target);
+                 }
+               });
 }
 
 // The smallest step among the kept or the reduced dimensions.

@@ -24,8 +24,11 @@ struct FoldFns {
   void (*step)(void *lanes, const void *block, int64_t count, const void *parameter) = nullptr;
   // Rows of a block into a lane each; null where only steps are known.
   void (*rows)(void *lanes, const void *block, int64_t rows, int64_t length) = nullptr;
-  // The same for blocks of float32, than which lanes are wider.
-  void (*float_rows)(void *lanes, const void *block, int64_t rows, int64_t length) = nullptr;
+  // Both for blocks of float32 or int32 where lanes are float64 or int64; null elsewhere, the
+  // second also where only steps are known.
+  void (*narrow_step)(void *lanes, const void *block, int64_t count,
+                      const void *parameter) = nullptr;
+  void (*narrow_rows)(void *lanes, const void *block, int64_t rows, int64_t length) = nullptr;
   void (*merge)(void *lanes, int64_t count) = nullptr;    // all lanes into the first
   void (*join)(void *lane, const void *other) = nullptr;  // two accumulators
   void (*finish)(void *lanes, int64_t count, int64_t folded, const void *parameter,
@@ -37,9 +40,10 @@ struct FoldTable {
   FoldFns fns[kComputeCount];
 };
 
-// What a fold does for which there are kernels per instruction set: those of ExtremeKernels, or the
-// sum of float32 in float64.
-enum class FoldKernel { kNone, kGreatest, kLeast, kSum };
+// What a fold does for which there are kernels: per instruction set those of ExtremeKernels, and
+// the sums of float32 in float64 and of int32 in int64; and whether any or all elements of rows are
+// true.
+enum class FoldKernel { kNone, kGreatest, kLeast, kSum, kAny, kAll };
 template <class Fold>
 inline constexpr FoldKernel fold_kernel = FoldKernel::kNone;
 
@@ -72,12 +76,42 @@ constexpr FoldFns make() {
                                                      static_cast<T *>(lanes));
     };
   }
-  if constexpr (std::is_same_v<T, double> && kKernel == FoldKernel::kSum) {
-    fns.float_rows = [](void *lanes, const void *block, int64_t rows, int64_t length) {
-      const auto *x = static_cast<const float *>(block);
-      for (int64_t row = 0; row < rows; ++row, x += length)
-        static_cast<double *>(lanes)[row] += block_kernels().sum(x, length);
+  if constexpr (kKernel == FoldKernel::kAny || kKernel == FoldKernel::kAll) {
+    fns.rows = [](void *lanes, const void *block, int64_t rows, int64_t length) {
+      constexpr bool kAny = kKernel == FoldKernel::kAny;
+      const auto *x = static_cast<const T *>(block);
+      for (int64_t row = 0; row < rows; ++row, x += length) {
+        int32_t found = 0;
+        for (int64_t i = 0; i < length; ++i) found |= static_cast<int32_t>(truth(x[i]) == kAny);
+        if (found != 0) static_cast<T *>(lanes)[row] = kAny ? T{1} : T{};
+      }
     };
+  }
+  if constexpr (std::is_same_v<T, double> || std::is_same_v<T, int64_t>) {
+    using Narrow = std::conditional_t<std::is_same_v<T, double>, float, int32_t>;
+    fns.narrow_step = [](void *lanes, const void *block, int64_t count, const void *parameter) {
+      auto *a = static_cast<T *>(lanes);
+      const auto *x = static_cast<const Narrow *>(block);
+      if constexpr (kKernel == FoldKernel::kSum) {
+        const BlockKernels &kernels = block_kernels();
+        if constexpr (std::is_same_v<T, double>) kernels.add_to(a, x, count);
+        else kernels.add_whole_to(a, x, count);
+      } else {
+        const T p = *static_cast<const T *>(parameter);
+        for (int64_t i = 0; i < count; ++i) a[i] = Fold::step(a[i], static_cast<T>(x[i]), p);
+      }
+    };
+    if constexpr (kKernel == FoldKernel::kSum) {
+      fns.narrow_rows = [](void *lanes, const void *block, int64_t rows, int64_t length) {
+        const BlockKernels &kernels = block_kernels();
+        auto *a = static_cast<T *>(lanes);
+        const auto *x = static_cast<const Narrow *>(block);
+        for (int64_t row = 0; row < rows; ++row, x += length) {
+          if constexpr (std::is_same_v<T, double>) a[row] += kernels.sum(x, length);
+          else a[row] = plus(a[row], kernels.sum_whole(x, length));
+        }
+      };
+    }
   }
   fns.merge = [](void *lanes, int64_t count) {
     // Pairwise, which also keeps the rounding error of long sums small.

@@ -18,7 +18,8 @@ class RowReader {
  public:
   // `via` is the dtype the elements are rounded to first.
   RowReader(const View &in, AxisSet axes, aclDataType via)
-      : reader_(last(in, axes), via),
+      : source_(last(in, axes)),
+        reader_(source_.view(), via),
         have_(compute_for(via)),
         length_(reduced_count(in.layout, axes)) {}
 
@@ -53,6 +54,7 @@ class RowReader {
     return view;
   }
 
+  TurnedSource source_;
   Reader reader_;
   Compute have_;
   int64_t length_;

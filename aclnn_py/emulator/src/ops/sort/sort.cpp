@@ -89,17 +89,22 @@ void order_rows(const View &self, const View *values, const View *indices, const
     if (rows.layout.rank == 0) rows.layout.push(1, 0);
     return rows_along(rows, task.axis);
   };
-  source = rows_along(source, task.axis);
+  const TurnedSource rows_of_self(rows_along(source, task.axis));
+  source = rows_of_self.view();
   const int64_t width = source.layout.shape[source.layout.rank - 1];
   if (source.count() == 0 || task.kept == 0) return;
-  const RowTarget<T> value_to(values != nullptr ? line(values) : source);
+  const TurnedTarget turned_values(values != nullptr ? line(values) : source),
+      turned_indices(line(indices));
+  const RowTarget<T> value_to(turned_values.view());
   const RowOrder<T> order{RowSource<T>(source), values != nullptr ? &value_to : nullptr,
-                          RowTarget<int64_t>(line(indices)), width, task};
+                          RowTarget<int64_t>(turned_indices.view()), width, task};
   const int64_t rows = source.count() / width;
   // A thread takes whole rows where there are enough of them, else all threads work on one.
   const int64_t grain =
       rows < parallel_width() ? rows : std::max<int64_t>(1, 8192 / std::max<int64_t>(1, width));
   parallel_for(rows, grain, [&](int64_t begin, int64_t end) { order.run(begin, end); });
+  if (values != nullptr) turned_values.finish();
+  turned_indices.finish();
 }
 
 void order(const View &self, const View *values, const View *indices, const OrderTask &task) {
