@@ -85,6 +85,8 @@ def tensordot(a: Tensor, b: Tensor, axes: Any = 2) -> Tensor:
         result = empty(shape, result_type(a, b), device=a.device)
         ops.inplace_zero(result)
         return result
+    if rows.shape[0] == columns.shape[1] == 1:  # a product of two vectors has a kernel of its own
+        rows, columns = rows.reshape(-1), columns.reshape(-1)
     return matmul(rows, columns).reshape(shape)
 
 
@@ -193,6 +195,10 @@ def _contracted(a: Tensor, left: str, b: Tensor, right: str, kept: set[str]) -> 
     middle = first.shape[len(batch) : len(batch) + len(rows)]
     last = second.shape[len(batch) + len(summed) :]
     common = prod(first.shape[len(batch) + len(rows) :])
+    if not rows and not columns and common:
+        return _added_products(
+            first.reshape((*lead, common)), second.reshape((*lead, common))
+        ), labels
     product = matmul(
         first.reshape((*lead, prod(middle), common)), second.reshape((*lead, common, prod(last)))
     )
@@ -244,3 +250,13 @@ def vander(x: Tensor, N: Any = None, increasing: bool = False) -> Tensor:
     if not powers:
         return empty((x.count, 0), values.dtype_name, device=x.device)
     return functional.stack(powers if increasing else powers[::-1], 1)
+
+
+def _added_products(a: Tensor, b: Tensor) -> Tensor:
+    """The sums of the products of two vectors each, along the last dimension."""
+    if a.ndim == 1:
+        return matmul(a, b)
+    kind = result_type(a, b)
+    if kind.numpy.itemsize == 2:  # a product in float16 may be out of range
+        return matmul(a.unsqueeze(-2), b.unsqueeze(-1)).squeeze((-2, -1))
+    return cast(reduce("sum", apply("multiply", a, b), -1), kind)

@@ -38,6 +38,8 @@ def clip(
             low = _larger(low, limits.min)
         if type(high) is int:
             high = _smaller(high, limits.max)
+    if a.dtype_name == "float32" and type(low) in (int, float) and type(high) in (int, float):
+        return functional.clamp(a, low, high)
     if low is not None:
         result = apply("maximum", result, low)
     if high is not None:

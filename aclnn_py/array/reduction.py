@@ -91,6 +91,11 @@ REDUCTIONS: dict[str, tuple[Callable[..., None], Callable[[DType], DType], bool]
 }
 
 
+def _added_as(given: DType, kind: DType) -> bool:
+    """Whether aclnnReduceSum itself takes the elements for numbers of that dtype."""
+    return kind.name == "int64" and given.name in ("bool", "int8", "uint8", "int16", "int32")
+
+
 def reduce(
     name: str,
     x: Tensor,
@@ -121,7 +126,7 @@ def reduce(
         return functional.contiguous(first.broadcast_to(reduced_shape(x.shape, axes, keepdims)))
     # The operators add up in int64; the bits of a sum in uint64 are the same.
     compute = dtype_of("int64") if kind.name == "uint64" else kind
-    if name in ("sum", "prod", "mean"):
+    if name in ("prod", "mean") or (name == "sum" and not _added_as(given, compute)):
         x = cast(x, compute)
     if not axes:
         out = functional.contiguous(x if x.layout.dtype is kind else cast(x, kind))
