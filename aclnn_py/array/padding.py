@@ -106,6 +106,10 @@ def _ramps(array: Tensor, pairs: Any, ends: Any) -> Tensor:
 
 
 def _constant(array: Tensor, pairs: Any, values: Any) -> Tensor:
+    if array.ndim and (values == values.flat[0]).all():
+        filling = tensor_of(values.flat[0].item(), array.layout.dtype, array.device)
+        amounts = [width for pair in reversed(pairs) for width in pair]
+        return functional.pad(array, amounts, value=filling.item())
     for axis, (before, after) in enumerate(pairs):
         parts = []
         for width, value in ((before, values[axis][0]), (after, values[axis][1])):

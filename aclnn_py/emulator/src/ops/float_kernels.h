@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transcendental functions over dense float32 blocks, compiled once per instruction set: the
 // compiler turns one branch-free formula into vectors. Against the exact result they are off by at
-// most 4 units in the last place, results below the normal range by one subnormal step. The
-// activations x
-// * f(x) are less exact far on the negative side, where f nears the end of the range of float32:
-// gelu by up to 9 units below -13, its tanh form by up to 250 below -9, silu and fast_gelu by up to
-// 100 where the power they hold is below the normal range. Infinities, NaN and signed zeros are
-// exact.
+// most 4 units in the last place, results below the normal range by one subnormal step. Activations
+// of the form x * f(x) are less exact far on the negative side, where f nears the end of the range
+// of float32: gelu by up to 9 units below -13, its tanh form by up to 250 below -9, silu and
+// fast_gelu by up to 100 where the power they hold is below the normal range. Infinities, NaN and
+// signed zeros are exact.
 #pragma once
 
 #include <cstdint>

@@ -65,7 +65,8 @@ inline Angle angle_of(float x) {
   float q = 2.44331204e-5f;
   q = q * s - 1.38873165e-3f;
   q = q * s + 4.16666456e-2f;
-  return {r + r * (s * p), (q * (s * s) - 0.5f * s) + 1.0f, bits_of(shifted)};
+  const float sine = magnitude_of(r + r * (s * p));
+  return {with_sign_of(sine, r), (q * (s * s) - 0.5f * s) + 1.0f, bits_of(shifted)};
 }
 
 // The sine of an angle, or its cosine, which is the sine a quadrant ahead.
