@@ -54,7 +54,7 @@ def calls(dtype: Any) -> list[Call]:
     sparse = np.where(rng.random(COUNT) < 0.5, x, 0).astype(dtype)
     mask = rng.random(COUNT) < 0.5
     table, square = x.reshape(ROWS, WIDTH), small.reshape(1000, 1000)
-    places = rng.integers(0, ROWS, ROWS)
+    places, ends = rng.integers(0, ROWS, ROWS), np.sort(other[:10_000])
     # Both sides round sums to the dtype, and add up in an order of their own.
     near = 1e-4 if dtype == np.float32 else 1e-2
     return [
@@ -79,6 +79,13 @@ def calls(dtype: Any) -> list[Call]:
         Call("exp", 1, np.exp, (x,), near),
         Call("log", 1, np.log, (small,), near),
         Call("tanh", 1, np.tanh, (x,), near),
+        Call("sin", 1.3, np.sin, (x,), near),
+        Call("arctan", 1.3, np.arctan, (x,), near),
+        Call("log10", 1.3, np.log10, (small,), near),
+        Call("sort of rows", 5, lambda a: np.sort(a, axis=1), (square,)),
+        Call("sort of columns", 5, lambda a: np.sort(a, axis=0), (square,)),
+        Call("searchsorted", 1, np.searchsorted, (ends, x)),
+        Call("clip", 2, lambda a: np.clip(a, -1, 1), (x,)),
         Call("dot", 1, np.dot, (fine, small), near),
         # These read or move a million elements and do little else: waking a thread counts.
         Call("matrix @ vector", 3, np.matmul, (square, fine[:1000]), near),

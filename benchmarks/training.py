@@ -72,6 +72,27 @@ def activation(rng: np.random.Generator) -> Case:
     return Case("activations: silu's gradient", LABEL, call, theirs, 1e-4)
 
 
+def mish(rng: np.random.Generator) -> Case:
+    x = normal(rng, *SIZE)
+    (input,) = device(x)
+
+    def theirs() -> Any:
+        return (x * np.tanh(np.log1p(np.exp(x))),)
+
+    return Case("activations: mish", LABEL, gives(lambda: f.mish(input)), theirs, 1e-4)
+
+
+def elu_gradient(rng: np.random.Generator) -> Case:
+    g, x = normal(rng, *SIZE), normal(rng, *SIZE)
+    slope, input = device(g, x)
+
+    def theirs() -> Any:
+        return (g * np.where(x > 0, F32(1), np.exp(x)),)
+
+    call = gives(lambda: f.elu_backward(slope, input))
+    return Case("activations: elu's gradient", LABEL, call, theirs, 1e-4)
+
+
 def loss(rng: np.random.Generator) -> Case:
     shares = rng.uniform(0.1, 1, SIZE).astype(F32)
     logs = np.log(rng.uniform(0.1, 1, SIZE)).astype(F32)
@@ -380,9 +401,9 @@ def linear_algebra(rng: np.random.Generator) -> Case:
 
 
 FAMILIES: Families = (
-    activation, loss, loss_gradient, norm, softmax, pooling, pooling_gradient, padding, resizing,
-    convolution, embedding, dropout, optimizer, scatter, median, extremes, boxes, recurrent,
-    attention, conversion, linear_algebra,
+    activation, mish, elu_gradient, loss, loss_gradient, norm, softmax, pooling, pooling_gradient,
+    padding, resizing, convolution, embedding, dropout, optimizer, scatter, median, extremes, boxes,
+    recurrent, attention, conversion, linear_algebra,
 )  # fmt: skip
 
 
