@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O3 -fno-trapping-math -fno-math-errno
 // Slices along a dimension whose norm exceeds a limit are scaled to it.
 #include <algorithm>
 #include <cmath>
@@ -47,8 +48,10 @@ Status plan_renorm(const char *op, const aclTensor *self, const aclScalar *p, in
           const double factor = size > highest ? highest / size : 1;
           rows.each(row, [&](const double *x, int64_t n, int64_t start) {
             double scaled[kBlock];
-            for (int64_t i = 0; i < n; ++i) scaled[i] = factor == 1 ? x[i] : x[i] * factor;
-            write.put(row * rows.length() + start, n, scaled);
+            if (factor != 1) {
+              for (int64_t i = 0; i < n; ++i) scaled[i] = x[i] * factor;
+            }
+            write.put(row * rows.length() + start, n, factor == 1 ? x : scaled);
           });
         });
         return Status{0};

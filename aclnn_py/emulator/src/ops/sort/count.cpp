@@ -378,21 +378,27 @@ EMU_OPERATOR(Bincount, (const aclTensor *self, const aclTensor *weightsOptional,
                to = plan.output(out);
   return plan.finish(
       [=](PlanContext &c) {
-        const auto values = line_of<int64_t>(view_of(c.tensor(from)));
-        const View target = view_of(c.tensor(to));
-        std::vector<double> sums(static_cast<size_t>(target.count()));
+        const View source = view_of(c.tensor(from)), target = view_of(c.tensor(to));
+        const int64_t bins = target.count();
+        std::vector<double> sums(static_cast<size_t>(bins));
         std::vector<double> factors;
         if (c.has(weights)) factors = line_of<double>(view_of(c.tensor(weights)));
+        const RowSource<int64_t> numbers(source);
         IndexFault fault;
-        for (size_t i = 0; i < values.size(); ++i) {
-          if (values[i] < 0 || values[i] >= target.count()) {
-            fault.report(values[i], target.count());
-            break;
-          }
-          sums[static_cast<size_t>(values[i])] += factors.empty() ? 1.0 : factors[i];
+        int64_t block[kBlock];
+        for (int64_t start = 0; start < source.count() && !fault.found; start += kBlock) {
+          const int64_t n = std::min(kBlock, source.count() - start);
+          numbers.read(start, n, block);
+          const int64_t *wrong = std::find_if(
+              block, block + n, [bins](int64_t value) { return value < 0 || value >= bins; });
+          if (wrong != block + n) fault.report(*wrong, bins);
+          else if (factors.empty())
+            for (int64_t i = 0; i < n; ++i) sums[static_cast<size_t>(block[i])] += 1.0;
+          else
+            for (int64_t i = 0; i < n; ++i)
+              sums[static_cast<size_t>(block[i])] += factors[static_cast<size_t>(start + i)];
         }
-        if (!fault.found && target.count() > 0)
-          RowTarget<double>(target).write(0, target.count(), sums.data());
+        if (!fault.found && bins > 0) RowTarget<double>(target).write(0, bins, sums.data());
         return fault.status("aclnnBincount", "self");
       },
       workspaceSize, executor);
