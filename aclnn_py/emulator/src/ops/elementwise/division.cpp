@@ -3,6 +3,7 @@
 // Quotients, remainders and powers. Division of integers by zero gives 0.
 #include "aclnnop/math.h"
 #include "ops/elementwise/formula.h"
+#include "ops/elementwise/remainder_blocks.h"
 #include "ops/elementwise/rows.h"
 #include "ops/power_kernels.h"
 
@@ -21,6 +22,8 @@ EMU_SCALAR_INPLACE_OF(InplaceDivs, Div, kTrueByScalar, kQuotient)
 
 EMU_FORMULA_XY(DivTrunc, divide_trunc(x, y))
 EMU_FORMULA_XY(DivFloor, divide_floor(x, y))
+EMU_FLOAT_BLOCK(DivFloor, types::kReal, 2, 0, (remainder_block<FlooredQuotient, 2>))
+EMU_FLOAT_BLOCK(DivFloor, types::kReal, 1, 1, (remainder_block<FlooredQuotient, 1>))
 
 // The rows of a division with a rounding mode: 0 true division, 1 towards zero, 2 downwards.
 #define EMU_DIV_MODE(NAME, TENSORS, SCALARS, PARAMETERS, BODY, OTHER, FIRST, OUT)               \
@@ -56,6 +59,8 @@ EMU_SCALAR_OF(FloorDivides, DivFloor, kAlikeScalars, types::kReal)
 EMU_SCALAR_INPLACE_OF(InplaceFloorDivides, DivFloor, kAlikeScalars, types::kReal)
 
 EMU_FORMULA_XY(Fmod, mod_trunc(x, y))
+EMU_FLOAT_BLOCK(Fmod, types::kReal, 2, 0, (remainder_block<TruncatedRemainder, 2>))
+EMU_FLOAT_BLOCK(Fmod, types::kReal, 1, 1, (remainder_block<TruncatedRemainder, 1>))
 EMU_BINARY_OF(FmodTensor, Fmod, kAnyResult, types::kReal)
 EMU_BINARY_INPLACE_OF(InplaceFmodTensor, Fmod, kAnyResult, types::kReal)
 EMU_SCALAR_OF(FmodScalar, Fmod, kAnyResult, types::kReal)
@@ -66,6 +71,9 @@ EMU_MEET_IN(Remainder, kRemainders)
 EMU_MEET_IN(RemainderOf, kRemainders)
 EMU_FORMULA_XY(Remainder, mod_floor(x, y))
 EMU_FORMULA_XY(RemainderOf, mod_floor(y, x))
+EMU_FLOAT_BLOCK(Remainder, types::kReal, 2, 0, (remainder_block<FlooredRemainder, 2>))
+EMU_FLOAT_BLOCK(Remainder, types::kReal, 1, 1, (remainder_block<FlooredRemainder, 1>))
+EMU_FLOAT_BLOCK(RemainderOf, types::kReal, 1, 1, (remainder_block<FlooredRemainder, 1, true>))
 EMU_BINARY_OF(RemainderTensorTensor, Remainder, kKeep, types::kReal)
 EMU_BINARY_INPLACE_OF(InplaceRemainderTensorTensor, Remainder, kKeep, types::kReal)
 EMU_SCALAR_OF(RemainderTensorScalar, Remainder, kFreeScalars, types::kReal)

@@ -91,6 +91,12 @@ template <class T>
 T divide_trunc(T x, T y) {
   if constexpr (std::is_floating_point_v<T>) {
     return std::trunc(x / y);
+  } else if constexpr (std::is_same_v<T, int32_t>) {
+    // In float64, which holds both and divides them exactly enough: of that there are vectors.
+    const int odd = static_cast<int>(y == 0) | static_cast<int>(y == -1);
+    const T quotient = static_cast<T>(static_cast<double>(x) / static_cast<double>(odd ? 1 : y));
+    const T negated = y == -1 ? negate(x) : quotient;
+    return y == 0 ? 0 : negated;
   } else if constexpr (std::is_integral_v<T>) {
     if (y == T{}) return T{};
     if (std::is_signed_v<T> && y == static_cast<T>(-1)) return negate(x);
@@ -112,6 +118,8 @@ template <class T>
 T mod_trunc(T x, T y) {
   if constexpr (std::is_floating_point_v<T>) {
     return std::fmod(x, y);
+  } else if constexpr (std::is_same_v<T, int32_t>) {
+    return y == 0 ? 0 : minus(x, times(divide_trunc(x, y), y));
   } else {
     if (y == T{} || (std::is_signed_v<T> && y == static_cast<T>(-1))) return T{};
     return x % y;
@@ -122,7 +130,8 @@ T mod_trunc(T x, T y) {
 template <class T>
 T mod_floor(T x, T y) {
   const T rest = mod_trunc(x, y);
-  return rest != T{} && (rest < T{}) != (y < T{}) ? plus(rest, y) : rest;
+  const int turn = static_cast<int>(rest != T{}) & static_cast<int>((rest < T{}) != (y < T{}));
+  return turn != 0 ? plus(rest, y) : rest;
 }
 
 // Quotient towards minus infinity, consistent with mod_floor.
@@ -138,8 +147,9 @@ T divide_floor(T x, T y) {
     return quotient - whole > T(0.5) ? whole + 1 : whole;
   } else if constexpr (std::is_integral_v<T>) {
     const T quotient = divide_trunc(x, y);
-    return y != T{} && times(quotient, y) != x && (x < T{}) != (y < T{}) ? minus(quotient, T{1})
-                                                                         : quotient;
+    const int below = static_cast<int>(y != T{}) & static_cast<int>(times(quotient, y) != x) &
+                      static_cast<int>((x < T{}) != (y < T{}));
+    return minus(quotient, static_cast<T>(below));
   } else {
     return x / y;
   }
