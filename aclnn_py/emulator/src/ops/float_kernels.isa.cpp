@@ -103,7 +103,7 @@ inline float gelu_by_tanh(float x) {
   return x * logistic(1.59576912f * (x + 0.044715f * x * x * x));
 }
 
-inline uint64_t bits_of(double x) {
+inline uint64_t wide_bits_of(double x) {
   uint64_t bits;
   __builtin_memcpy(&bits, &x, sizeof bits);
   return bits;
@@ -111,13 +111,13 @@ inline uint64_t bits_of(double x) {
 
 // 2 to the power of an integer, which adding 1.5 * 2^52 puts into the low bits.
 inline double power_of_two(double whole) {
-  const uint64_t bits = (bits_of(whole + 0x1.8p52) + 1023) << 52;
+  const uint64_t bits = (wide_bits_of(whole + 0x1.8p52) + 1023) << 52;
   double power;
   __builtin_memcpy(&power, &bits, sizeof power);
   return power;
 }
 
-inline double exponential(double x) {
+inline double wide_exponential(double x) {
   // As for float32: beyond the bounds the result is 0 or infinite anyway, and NaN passes them.
   x = x > 710.0 ? 710.0 : x;
   x = x < -746.0 ? -746.0 : x;
@@ -149,7 +149,7 @@ inline float gelu_slope(float x) {
   const double e = 0.5f * bell(bound, 1.0f) * scaled_complement(bound);
   const double share = t <= 1.0f ? near : x > 0 ? 1 - e : e;
   return static_cast<float>(share +
-                            wide * exponential(-0.5 * wide * wide) * 0.39894228040143267794);
+                            wide * wide_exponential(-0.5 * wide * wide) * 0.39894228040143267794);
 }
 
 // (1 + tanh(u)) / 2 is logistic(2 u), which keeps its digits where tanh nears -1.
@@ -159,7 +159,7 @@ inline float gelu_tanh_slope(float x) {
   // Beyond these bounds the power is 0 or all that counts.
   double u = -kTwice * wide * (1 + square);
   u = u > 700.0 ? 700.0 : u;
-  const double power = exponential(u), s = 1 / (1 + power);
+  const double power = wide_exponential(u), s = 1 / (1 + power);
   return static_cast<float>(s * (1 + kTwice * wide * (power * s) * (1 + 3 * square)));
 }
 
@@ -235,7 +235,7 @@ inline const Lanes &lanes_at(const float *x) { return *reinterpret_cast<const La
 constexpr int64_t kPiece = 256;
 
 void wide_powers(double *x, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) x[i] = exponential(x[i]);
+  for (int64_t i = 0; i < count; ++i) x[i] = wide_exponential(x[i]);
 }
 
 // At most kPiece values, whose partial sums are short enough for float32.
