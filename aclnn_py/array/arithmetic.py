@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from aclnn_py import functional, ops
+from aclnn_py.array.backwards import written
 from aclnn_py.array.promotion import (
     LISTS,
     cast,
@@ -68,8 +69,12 @@ def apply(name: str, *operands: Any, out: Tensor | None = None) -> Tensor:
         result = _evaluate(known, operands, None)
         check_out(out, result.shape, result.layout.dtype, name)
         ops.inplace_copy(out, result)
-        return out
-    return _evaluate(known, operands, out)
+    else:
+        result = _evaluate(known, operands, out)
+    if out is None:
+        return result
+    written(out)
+    return out
 
 
 def _evaluate(name: str, operands: tuple[Any, ...], out: Tensor | None) -> Tensor:

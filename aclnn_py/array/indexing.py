@@ -4,8 +4,7 @@
 ``views`` does basic indexing (integers, slices with a positive step, ``None``, ``...``), which
 makes a view. This module does the rest with NumPy's results. It splits a key into the basic part,
 which is a view, and the index tensors, which aclnnIndex reads with and aclnnIndexPutImpl writes
-with. What NumPy copies is copied; a slice with a negative step is a copy too, since no device view
-can have one.
+with. What NumPy copies is copied; a slice with a negative step is a copy too (``backwards``).
 
 An index out of range would stop the device for good, so indices are checked: host indices before
 they are copied, those in a tensor by reading them, or the extremes of many, which waits for the
@@ -21,6 +20,8 @@ import numpy as np
 from aclnn_py import functional, ops
 from aclnn_py._ffi import lib
 from aclnn_py.array.arithmetic import overlaps, shares_memory
+from aclnn_py.array.backwards import flipped as turned
+from aclnn_py.array.backwards import written
 from aclnn_py.array.parts import part
 from aclnn_py.array.promotion import cast, is_operand, scalar, tensor_of
 from aclnn_py.errors import DeviceMismatchError
@@ -54,18 +55,18 @@ def take(tensor: Tensor, key: Any) -> Tensor:
     """Evaluate ``tensor[key]`` for a key that is not basic."""
     if isinstance(key, Tensor) and key.dtype.kind in "iu" and tensor.ndim:
         return take_along(tensor, key, 0)
-    if tensor.dtype_name == "complex128":
-        parts = (functional.contiguous(take(part(tensor, number), key)) for number in (0, 1))
-        return functional.complex(*parts)
-    if _is_mask(key) and key.shape == tensor.shape:
+    if tensor.dtype_name != "complex128" and _is_mask(key) and key.shape == tensor.shape:
         _same_device(tensor, key)
         chosen = functional.masked_select(_movable(tensor), key)
         return chosen.view(tensor.dtype_name) if tensor.dtype.kind == "c" else chosen
     view, flipped, indices = _select(tensor, key)
+    if not indices:
+        return turned(view, flipped)
+    if tensor.dtype_name == "complex128":
+        parts = (functional.contiguous(take(part(tensor, number), key)) for number in (0, 1))
+        return functional.complex(*parts)
     if flipped:
         view = functional.flip(view, flipped)
-    if not indices:
-        return view
     out = empty(_indexed_shape(view, indices), view.dtype_name, device=view.device)
     if out.count:
         ops.index(_movable(view), list(indices), _movable(out))
@@ -91,11 +92,15 @@ def _movable(tensor: Tensor) -> Tensor:
 
 def assign(tensor: Tensor, key: Any, value: Any) -> None:
     """Evaluate ``tensor[key] = value``; the value is converted as ``astype`` does and broadcast."""
-    value = scalar(value)
+    _assign(tensor, key, scalar(value))
+    written(tensor)
+
+
+def _assign(tensor: Tensor, key: Any, value: Any) -> None:
     if tensor.dtype_name == "complex128":
         source = _source(value, tensor)
         for number in (0, 1):
-            assign(part(tensor, number), key, part(source, number))
+            _assign(part(tensor, number), key, part(source, number))
         return
     plain = is_operand(value) and not isinstance(value, Tensor)
     if plain and _is_mask(key) and key.shape == tensor.shape:
@@ -124,6 +129,11 @@ def assign(tensor: Tensor, key: Any, value: Any) -> None:
 
 def add(tensor: Tensor, key: Any, value: Tensor) -> None:
     """Add to the selected elements; to one that is selected twice, twice."""
+    _add(tensor, key, value)
+    written(tensor)
+
+
+def _add(tensor: Tensor, key: Any, value: Tensor) -> None:
     if _is_mask(key):
         key = tuple(functional.contiguous(part) for part in _places(key))
     view, flipped, indices = _select(tensor, key)

@@ -10,6 +10,7 @@ import numpy as np
 
 from aclnn_py import functional, ops
 from aclnn_py.array.arithmetic import check_out, overlaps
+from aclnn_py.array.backwards import written
 from aclnn_py.array.parts import part
 from aclnn_py.array.promotion import (
     cast,
@@ -196,6 +197,7 @@ def stored(name: str, result: Any, out: Any) -> Any:
     if out.shape != result.shape:
         raise ValueError(f"{name}: the result has shape {result.shape}, out has {out.shape}")
     ops.inplace_copy(out, functional.contiguous(result) if overlaps(out, result) else result)
+    written(out)
     return out
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from aclnn_py import functional
+from aclnn_py.array.backwards import flipped
 from aclnn_py.array.operands import (
     along,
     as_bits,
@@ -160,7 +161,7 @@ atleast_1d, atleast_2d, atleast_3d = (_at_least(rank) for rank in (1, 2, 3))
 
 
 def flip(m: Tensor, axis: Any = None) -> Tensor:
-    return functional.flip(m, axes_of(axis, m.ndim))
+    return flipped(m, axes_of(axis, m.ndim))
 
 
 def fliplr(m: Tensor) -> Tensor:
@@ -179,12 +180,12 @@ def rot90(m: Tensor, k: int = 1, axes: Any = (0, 1)) -> Tensor:
     first, second = axes_of(tuple(axes), m.ndim)
     turns = k % 4
     if turns == 0:
-        return functional.contiguous(m)
+        return m[...]
     if turns == 2:
-        return functional.flip(m, (first, second))
+        return flipped(m, (first, second))
     if turns == 1:
-        return functional.flip(m, (second,)).swapaxes(first, second)
-    return functional.flip(m.swapaxes(first, second), (second,))
+        return flipped(m, (second,)).swapaxes(first, second)
+    return flipped(m.swapaxes(first, second), (second,))
 
 
 def roll(a: Tensor, shift: Any, axis: Any = None) -> Tensor:
