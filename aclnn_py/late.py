@@ -72,9 +72,9 @@ workspace = Hook("workspace", "release_workspace")
 array = Hook(
     "array",
     "accumulate apply arg_extreme argpartition argsort array_function array_ufunc assign choose "
-    "clip compress diagonal dot evaluate full_like html_of imag index joined matmul nonzero "
-    "partition pickled plain_text_of ptp put ravel real reduce repeat reshape rounded searchsorted "
-    "sort standard_deviation stored take text_of to_device trace variance",
+    "clip compress diagonal dot evaluate expect_cast full_like html_of imag index joined matmul "
+    "nonzero partition pickled plain_text_of ptp put ravel real reduce repeat reshape rounded "
+    "searchsorted sort standard_deviation stored take text_of to_device trace variance",
 )
 functional = Hook("functional", "cast contiguous softmax")
 dlpack = Hook("dlpack", "device_of export")

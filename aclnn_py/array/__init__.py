@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from aclnn_py.array.linear import dot
     from aclnn_py.array.mathematics import clip, imag, real
     from aclnn_py.array.mathematics import round_ as rounded
-    from aclnn_py.array.operands import stored
+    from aclnn_py.array.operands import expect_cast, stored
     from aclnn_py.array.products import matmul
     from aclnn_py.array.reduction import (
         accumulate,
@@ -52,6 +52,7 @@ _HOMES = {
     "pickled": "hosting",
     "full_like": "creating",
     "stored": "operands",
+    "expect_cast": "operands",
     "accumulate": "reduction",
     "apply": "arithmetic",
     "arg_extreme": "reduction",
@@ -105,6 +106,7 @@ __all__ = [
     "diagonal",
     "dot",
     "evaluate",
+    "expect_cast",
     "full_like",
     "html_of",
     "imag",

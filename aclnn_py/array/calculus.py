@@ -173,9 +173,17 @@ def interp(
 ) -> Tensor:
     device = expect_operands("interp", *(item for item in (x, xp, fp) if isinstance(item, Tensor)))
     wide = dtype_of("float64")
-    for item in (x, xp, fp):
+    for item in (x, xp):
         if isinstance(item, Tensor) and item.dtype.kind == "c":
-            raise TypeError("np.interp: not for complex numbers; interpolate the parts")
+            raise TypeError("np.interp: the places are no complex numbers")
+    fp = placed(fp, device)
+    if fp.dtype.kind == "c":
+        edges = [None if item is None else complex(item) for item in (left, right)]
+        parts = (
+            interp(x, xp, part(fp), *(None if e is None else part(e) for e in edges), period)
+            for part in (lambda value: value.real, lambda value: value.imag)
+        )
+        return functional.complex(*parts)
     points, places, values = (cast(placed(item, device), wide) for item in (x, xp, fp))
     if places.shape != values.shape or places.ndim != 1:
         raise ValueError("fp and xp are not of the same length.")
@@ -207,17 +215,20 @@ def interp(
 
 
 def unwrap(p: Tensor, discont: Any = None, axis: int = -1, *, period: float = 2 * pi) -> Tensor:
-    values = real_floating("unwrap", p)
+    whole = p.dtype.kind in "iu" and isinstance(period, int)
+    values = p if whole else real_floating("unwrap", p)
     (at,) = axes_of(axis, p.ndim)
-    half = period / 2
-    steps = cast(diff(p, axis=at), values.layout.dtype)
+    half = period // 2 if whole else period / 2
+    kind = values.layout.dtype
+    steps = cast(diff(p, axis=at), kind)
     turned = apply("remainder", steps + half, period) - half
-    turned = functional.where(
-        (turned == -half) & (steps > 0), tensor_of(half, values.layout.dtype, p.device), turned
-    )
+    if 2 * half == period:
+        turned = functional.where(
+            (turned == -half) & (steps > 0), tensor_of(half, kind, p.device), turned
+        )
     change = turned - steps
-    limit = half if discont is None else discont
+    limit = period / 2 if discont is None else discont
     quiet = apply("absolute", steps) < limit
-    change = functional.where(quiet, tensor_of(0.0, values.layout.dtype, p.device), change)
+    change = functional.where(quiet, tensor_of(0, kind, p.device), change)
     rest = values[along(at, slice(1, None))] + functional.cumsum(change, at)
     return functional.cat([functional.contiguous(values[along(at, slice(0, 1))]), rest], at)

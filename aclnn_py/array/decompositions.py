@@ -14,7 +14,7 @@ from aclnn_py.array.arithmetic import apply
 from aclnn_py.array.mathematics import real
 from aclnn_py.array.operands import floating, promoted
 from aclnn_py.array.products import matmul
-from aclnn_py.array.promotion import cast
+from aclnn_py.array.promotion import cast, without_lists
 from aclnn_py.array.reduction import axes_of, reduce
 from aclnn_py.array.shaping import diagonal, flip, matrix_transpose, moveaxis, tril, triu
 from aclnn_py.functional.shapes import reduced_shape
@@ -122,7 +122,8 @@ class SVD(NamedTuple):
 def linalg_svd(
     a: Tensor, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
 ) -> Any:
-    u, s, v = functional.svd(_matrices("svd", a), full_matrices)
+    matrix = _square("svd", a) if hermitian else _matrices("svd", a)
+    u, s, v = functional.svd(matrix, full_matrices)
     s = functional.contiguous(real(s))
     return SVD(u, s, _adjoint(v)) if compute_uv else s
 
@@ -176,8 +177,9 @@ def _hermitian(name: str, a: Tensor, triangle: str) -> Tensor:
     return half + _adjoint(half) + identity * real(diagonal(matrix, 0, -2, -1))[..., None]
 
 
-def linalg_solve(a: Tensor, b: Tensor) -> Tensor:
+def linalg_solve(a: Any, b: Any) -> Tensor:
     """By the inverse, and one step that makes the result more exact."""
+    a, b = without_lists(a, b)
     matrix = _square("solve", a)
     vector = b.ndim == 1
     matrix, right = promoted("solve", matrix, floating(b.unsqueeze(-1) if vector else b))
@@ -211,7 +213,8 @@ def _adjoint(a: Tensor) -> Tensor:
     return apply("conjugate", turned) if a.dtype.kind == "c" else turned
 
 
-def linalg_lstsq(a: Tensor, b: Tensor, rcond: Any = None) -> tuple[Tensor, Tensor, int, Tensor]:
+def linalg_lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Tensor, Tensor, int, Tensor]:
+    a, b = without_lists(a, b)
     matrix = _matrices("lstsq", a)
     if matrix.ndim != 2:
         raise np.linalg.LinAlgError(
@@ -277,16 +280,16 @@ def linalg_matrix_power(a: Tensor, n: int) -> Tensor:
         if power:
             base = matmul(base, base)
     assert result is not None
-    return result if result is not a else functional.contiguous(a)
+    return result
 
 
-def linalg_multi_dot(arrays: Sequence[Tensor]) -> Tensor:
+def linalg_multi_dot(arrays: Sequence[Any]) -> Tensor:
     if len(arrays) < 2:
         raise ValueError("Expecting at least two arrays.")
-    result = arrays[0]
-    for item in arrays[1:]:
+    result, *others = without_lists(*arrays)
+    for item in others:
         result = matmul(result, item)
-    return result
+    return result  # type: ignore[no-any-return]
 
 
 def linalg_tensorinv(a: Tensor, ind: int = 2) -> Tensor:
@@ -297,7 +300,8 @@ def linalg_tensorinv(a: Tensor, ind: int = 2) -> Tensor:
     return inverse.reshape(a.shape[ind:] + a.shape[:ind])
 
 
-def linalg_tensorsolve(a: Tensor, b: Tensor, axes: Any = None) -> Tensor:
+def linalg_tensorsolve(a: Any, b: Any, axes: Any = None) -> Tensor:
+    a, b = without_lists(a, b)
     if axes is not None:
         for axis in axes:
             a = moveaxis(a, axis, -1)

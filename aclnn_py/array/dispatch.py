@@ -18,11 +18,11 @@ import numpy as np
 from aclnn_py.array import arithmetic, ufunc_methods
 from aclnn_py.array.hosting import on_host
 from aclnn_py.array.names import BY_CHOICE, evaluator, refusal
-from aclnn_py.array.operands import device_of, neutral, promoted, stored
+from aclnn_py.array.operands import device_of, expect_cast, neutral, promoted, stored
 from aclnn_py.array.promotion import cast, tensor_of, without_lists
 from aclnn_py.array.ufuncs import evaluate
 from aclnn_py.runtime.current import thread
-from aclnn_py.tensor.dtypes import dtype_of
+from aclnn_py.tensor.dtypes import DType, dtype_of
 from aclnn_py.tensor.recipes import remembered
 from aclnn_py.tensor.tensor import Tensor
 
@@ -70,10 +70,11 @@ def _array_ufunc(
     out = kwargs.pop("out", None)
     where = kwargs.pop("where", True)
     dtype = kwargs.pop("dtype", None)
+    casting = kwargs.get("casting") or "same_kind"
     _refuse_keywords(f"np.{name}", kwargs)
     inputs = without_lists(*inputs)
     if dtype is not None:
-        inputs = tuple(_converted(item, dtype) for item in inputs)
+        inputs = _in_dtype(ufunc, inputs, dtype_of(dtype), casting)
     if out is not None and len(out) == 1 and where is True and name in arithmetic.NAMES:
         return arithmetic.apply(name, *inputs, out=out[0])
     result = evaluate(name, *inputs)
@@ -151,8 +152,16 @@ def _refuse_keywords(name: str, kwargs: dict[str, Any]) -> None:
             )
 
 
-def _converted(item: Any, dtype: Any) -> Any:
-    return cast(item, dtype_of(dtype)) if isinstance(item, Tensor) else item
+def _in_dtype(ufunc: Any, inputs: tuple[Any, ...], kind: DType, casting: str) -> tuple[Any, ...]:
+    """The operands in the dtype that is asked for; what gives truth values has no other."""
+    if all(loop.endswith("->?") for loop in ufunc.types if "O" not in loop):
+        if kind.name != "bool":
+            raise TypeError(f"np.{ufunc.__name__}: the result is bool, not {kind}; use astype()")
+        return inputs
+    for item in inputs:
+        if isinstance(item, Tensor):
+            expect_cast(f"np.{ufunc.__name__}", item.layout.dtype, kind, casting)
+    return tuple(cast(item, kind) if isinstance(item, Tensor) else item for item in inputs)
 
 
 def _where_told(name: str, where: Any, result: Any, out: tuple[Any, ...]) -> Any:

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from math import prod
+from collections.abc import Callable
+from math import pi, prod
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from aclnn_py import functional, ops
 from aclnn_py.array.operands import placed, promoted
 from aclnn_py.array.promotion import cast, tensor_of
+from aclnn_py.array.quantiles import percentile
 from aclnn_py.array.searching import searchsorted
 from aclnn_py.tensor.creation import empty, from_numpy, zeros
 from aclnn_py.tensor.dtypes import dtype_of
@@ -51,7 +53,11 @@ def histogram_bin_edges(
     if weights is not None and np.shape(weights) != a.shape:
         raise ValueError("weights should have the same shape as a.")
     if isinstance(bins, str):
-        raise TypeError(f"np.histogram: bins={bins!r} is not taken for tensors; give a number")
+        if weights is not None:
+            raise TypeError(
+                "Automated estimation of the number of bins is not supported for weighted data"
+            )
+        bins = _estimated(a.reshape(-1), bins, range)
     if (isinstance(bins, Tensor) and bins.ndim) or isinstance(bins, (list, tuple, np.ndarray)):
         edges = placed(bins, a.device)
         if bool((edges[1:] < edges[:-1]).any()):
@@ -76,6 +82,62 @@ def histogram_bin_edges(
         low, high = low - 0.5, high + 0.5
     kind = a.dtype if a.dtype.kind == "f" else np.dtype(np.float64)
     return from_numpy(np.linspace(low, high, count + 1).astype(kind), device=a.device)
+
+
+def _estimated(row: Tensor, rule: str, limits: Any) -> int:
+    """The number of bins by a rule for their width, computed from a few numbers of the data."""
+    if rule not in _RULES:
+        raise ValueError(f"{rule!r} is not a valid estimator for `bins`; {sorted(_RULES)} are")
+    if limits is not None:
+        row = row[(row >= limits[0]) & (row <= limits[1])]
+    if not row.count:
+        return 1
+    low, high = float(row.min()), float(row.max())
+    width = _RULES[rule](row, row.count, high - low)
+    if row.dtype.kind in "biu" and 0 < width < 1:
+        width = 1.0
+    if limits is not None:
+        low, high = (float(item) for item in limits)
+    return int(np.ceil((high - low) / width)) if width else 1
+
+
+def _scott(row: Tensor, n: int, extent: float) -> float:
+    return float((24 * pi**0.5 / n) ** (1 / 3) * float(row.std()))
+
+
+def _freedman_diaconis(row: Tensor, n: int, extent: float) -> float:
+    upper, lower = percentile(row, [75, 25]).tolist()
+    return float(2 * (upper - lower) * n ** (-1 / 3))
+
+
+def _doane(row: Tensor, n: int, extent: float) -> float:
+    deviation = float(row.std())
+    if n <= 2 or not deviation:
+        return 0.0
+    skewness = float((((row - row.mean()) / deviation) ** 3).mean())
+    scale = (6 * (n - 2) / ((n + 1) * (n + 3))) ** 0.5
+    return float(extent / (1 + np.log2(n) + np.log2(1 + abs(skewness) / scale)))
+
+
+def _sturges(row: Tensor, n: int, extent: float) -> float:
+    return float(extent / (np.log2(n) + 1))
+
+
+def _auto(row: Tensor, n: int, extent: float) -> float:
+    narrow = max(_freedman_diaconis(row, n, extent), extent / n**0.5 / 2)
+    return min(narrow, _sturges(row, n, extent))
+
+
+# Rule -> the width of bins, from the elements, their number and their extent.
+_RULES: dict[str, Callable[[Tensor, int, float], float]] = {
+    "auto": _auto,
+    "doane": _doane,
+    "fd": _freedman_diaconis,
+    "rice": lambda row, n, extent: extent / (2 * n ** (1 / 3)),
+    "scott": _scott,
+    "sqrt": lambda row, n, extent: extent / n**0.5,
+    "sturges": _sturges,
+}
 
 
 def histogram(

@@ -55,6 +55,8 @@ def take(tensor: Tensor, key: Any) -> Tensor:
     """Evaluate ``tensor[key]`` for a key that is not basic."""
     if isinstance(key, Tensor) and key.dtype.kind in "iu" and tensor.ndim:
         return take_along(tensor, key, 0)
+    if _is_truth(key):
+        return functional.contiguous(_all_or_none(tensor, key))
     if tensor.dtype_name != "complex128" and _is_mask(key) and key.shape == tensor.shape:
         _same_device(tensor, key)
         chosen = functional.masked_select(_movable(tensor), key)
@@ -62,11 +64,13 @@ def take(tensor: Tensor, key: Any) -> Tensor:
     view, flipped, indices = _select(tensor, key)
     if not indices:
         return turned(view, flipped)
-    if tensor.dtype_name == "complex128":
-        parts = (functional.contiguous(take(part(tensor, number), key)) for number in (0, 1))
+    return _gathered(functional.flip(view, flipped) if flipped else view, indices)
+
+
+def _gathered(view: Tensor, indices: tuple[Tensor | None, ...]) -> Tensor:
+    if view.dtype_name == "complex128":
+        parts = (functional.contiguous(_gathered(part(view, i), indices)) for i in (0, 1))
         return functional.complex(*parts)
-    if flipped:
-        view = functional.flip(view, flipped)
     out = empty(_indexed_shape(view, indices), view.dtype_name, device=view.device)
     if out.count:
         ops.index(_movable(view), list(indices), _movable(out))
@@ -96,7 +100,21 @@ def assign(tensor: Tensor, key: Any, value: Any) -> None:
     written(tensor)
 
 
+def _is_truth(key: Any) -> bool:
+    """Whether a key is a single truth value."""
+    return isinstance(key, (bool, np.bool_)) or (
+        isinstance(key, (Tensor, np.ndarray)) and not key.ndim and key.dtype.kind == "b"
+    )
+
+
+def _all_or_none(tensor: Tensor, key: Any) -> Tensor:
+    """The tensor in a new dimension, which is as long as the truth value says."""
+    return tensor[None] if key else tensor[None][:0]
+
+
 def _assign(tensor: Tensor, key: Any, value: Any) -> None:
+    if _is_truth(key):
+        tensor, key = _all_or_none(tensor, key), ...
     if tensor.dtype_name == "complex128":
         source = _source(value, tensor)
         for number in (0, 1):
@@ -180,6 +198,8 @@ def _source(value: Any, view: Tensor) -> Tensor:
     array = np.asarray(value)
     if array.dtype.kind == "O":
         raise TypeError(f"value: {type(value).__name__} is no array of numbers")
+    if isinstance(value, _SEQUENCES):
+        array = np.array(value, kind.numpy)  # refuses Python numbers that do not fit
     return from_numpy(array.astype(kind.numpy), device=view.device)
 
 

@@ -14,6 +14,7 @@ from aclnn_py.array.operands import (
     along,
     cat,
     common,
+    expect_cast,
     flat,
     host_integers,
     placed,
@@ -22,40 +23,57 @@ from aclnn_py.array.operands import (
 from aclnn_py.array.promotion import cast, tensor_of
 from aclnn_py.array.reduction import axes_of
 from aclnn_py.array.shaping import atleast_1d, atleast_2d, atleast_3d
+from aclnn_py.tensor.dtypes import dtype_of
 from aclnn_py.tensor.tensor import Tensor
 
 __all__: list[str] = []
 
 
-def concatenate(arrays: Sequence[Any], axis: int | None = 0, *, dtype: Any = None) -> Tensor:
+def _with_dtype(name: str, tensor: Tensor, dtype: Any, casting: str) -> Tensor:
+    if dtype is not None:
+        expect_cast(f"np.{name}", tensor.layout.dtype, dtype_of(dtype), casting)
+    return with_dtype(tensor, dtype)
+
+
+def concatenate(
+    arrays: Sequence[Any],
+    axis: int | None = 0,
+    *,
+    dtype: Any = None,
+    casting: str = "same_kind",
+) -> Tensor:
     tensors = common("concatenate", arrays)
     if any(not tensor.ndim for tensor in tensors) and axis is not None:
         raise ValueError("zero-dimensional arrays cannot be concatenated")
     if axis is None:
         tensors, axis = [tensor.reshape(-1) for tensor in tensors], 0
     joined = cat(tensors, axes_of(axis, tensors[0].ndim)[0])
-    return with_dtype(joined, dtype)
+    return _with_dtype("concatenate", joined, dtype, casting)
 
 
-def stack(arrays: Sequence[Any], axis: int = 0, *, dtype: Any = None) -> Tensor:
+def stack(
+    arrays: Sequence[Any], axis: int = 0, *, dtype: Any = None, casting: str = "same_kind"
+) -> Tensor:
     tensors = common("stack", arrays)
     if len({tensor.shape for tensor in tensors}) != 1:
         raise ValueError("all input arrays must have the same shape")
     joined = functional.stack(tensors, axes_of(axis, tensors[0].ndim + 1)[0])
-    return with_dtype(joined, dtype)
+    return _with_dtype("stack", joined, dtype, casting)
 
 
 def _listed(found: Any) -> list[Tensor]:
     return list(found) if isinstance(found, tuple) else [found]
 
 
-def hstack(tup: Sequence[Any], *, dtype: Any = None) -> Tensor:
+def hstack(tup: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind") -> Tensor:
     tensors = _listed(atleast_1d(*common("hstack", tup)))
-    return concatenate(tensors, 0 if tensors[0].ndim == 1 else 1, dtype=dtype)
+    axis = 0 if tensors[0].ndim == 1 else 1
+    return concatenate(tensors, axis, dtype=dtype, casting=casting)
 
 
-def vstack(tup: Sequence[Any], *, dtype: Any = None) -> Tensor:
-    return concatenate(_listed(atleast_2d(*common("vstack", tup))), 0, dtype=dtype)
+def vstack(tup: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind") -> Tensor:
+    rows = _listed(atleast_2d(*common("vstack", tup)))
+    return concatenate(rows, 0, dtype=dtype, casting=casting)
 
 
 def dstack(tup: Sequence[Any]) -> Tensor:

@@ -12,7 +12,7 @@ import numpy as np
 
 from aclnn_py import functional, ops
 from aclnn_py.array.arithmetic import apply
-from aclnn_py.array.operands import device_of, promoted
+from aclnn_py.array.operands import device_of, expect_cast, placed, promoted
 from aclnn_py.array.products import matmul, vecdot
 from aclnn_py.array.promotion import (
     cast,
@@ -25,6 +25,7 @@ from aclnn_py.array.promotion import (
 from aclnn_py.array.reduction import axes_of, reduce
 from aclnn_py.array.shaping import diagonal, moveaxis
 from aclnn_py.tensor.creation import empty
+from aclnn_py.tensor.dtypes import dtype_of
 from aclnn_py.tensor.tensor import Tensor
 
 __all__: list[str] = []
@@ -65,8 +66,9 @@ def outer(a: Any, b: Any) -> Tensor:
     return apply("multiply", column, row).reshape(np.size(a), np.size(b))
 
 
-def tensordot(a: Tensor, b: Tensor, axes: Any = 2) -> Tensor:
-    device_of("tensordot", a, b)
+def tensordot(a: Any, b: Any, axes: Any = 2) -> Tensor:
+    device = device_of("tensordot", *without_lists(a, b))
+    a, b = placed(a, device), placed(b, device)
     if isinstance(axes, int):
         first, second = list(range(a.ndim - axes, a.ndim)), list(range(axes))
     else:
@@ -106,11 +108,14 @@ def linalg_vecdot(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
     return vecdot(x1.swapaxes(axis, -1), x2.swapaxes(axis, -1))
 
 
-def einsum(*operands: Any) -> Tensor:
+def einsum(*operands: Any, dtype: Any = None, casting: str = "safe") -> Tensor:
+    if not isinstance(operands[0], str):
+        operands = _with_subscripts(operands)
     subscripts, *tensors = operands
-    if not isinstance(subscripts, str):
-        raise TypeError("np.einsum: only the form with a string of subscripts is taken for tensors")
-    given = promoted("einsum", *tensors)
+    given = promoted("einsum", *without_lists(*tensors))
+    if dtype is not None:
+        expect_cast("np.einsum", given[0].layout.dtype, dtype_of(dtype), casting)
+        given = [cast(item, dtype_of(dtype)) for item in given]
     terms, wanted = _terms(subscripts, given)
     operand, labels = _summed(given[0], terms[0], {*wanted, *"".join(terms[1:])})
     for number in range(1, len(given)):
@@ -118,7 +123,20 @@ def einsum(*operands: Any) -> Tensor:
         other, names = _summed(given[number], terms[number], {*later, *labels})
         operand, labels = _contracted(operand, labels, other, names, later)
     operand, labels = _summed(operand, labels, set(wanted))
-    return functional.contiguous(operand.permute(*(labels.index(label) for label in wanted)))
+    result = operand.permute(*(labels.index(label) for label in wanted))
+    return result if len(given) == 1 else functional.contiguous(result)
+
+
+def _with_subscripts(operands: Sequence[Any]) -> tuple[Any, ...]:
+    """Operands that are each followed by a list of labels, as a string and the operands."""
+
+    def text(labels: Sequence[Any]) -> str:
+        return "".join("..." if item is Ellipsis else ascii_letters[item] for item in labels)
+
+    pairs = len(operands) // 2
+    terms = ",".join(text(operands[2 * i + 1]) for i in range(pairs))
+    arrow = f"->{text(operands[-1])}" if len(operands) % 2 else ""
+    return (terms + arrow, *operands[: 2 * pairs : 2])
 
 
 def _terms(subscripts: str, tensors: Sequence[Tensor]) -> tuple[list[str], str]:
@@ -224,15 +242,27 @@ def cross(
 ) -> Tensor:
     if axis is not None:
         axisa = axisb = axisc = axis
+    a, b = without_lists(a, b)
     first, second = promoted("cross", moveaxis(a, axisa, -1), moveaxis(b, axisb, -1))
-    if first.shape[-1] != 3 or second.shape[-1] != 3:
-        raise ValueError("np.cross: vectors of 3 elements are taken for tensors")
-    x, y = ([item[..., i] for i in range(3)] for item in (first, second))
+    lengths = {first.shape[-1], second.shape[-1]}
+    if not lengths <= {2, 3}:
+        raise ValueError("np.cross: the vectors have 2 or 3 elements")
+    x, y = (_in_space(item) for item in (first, second))
+    if lengths == {2}:
+        return x[0] * y[1] - x[1] * y[0]
     parts = [x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]]
     return functional.contiguous(moveaxis(functional.stack(parts, -1), -1, axisc))
 
 
+def _in_space(vectors: Tensor) -> list[Tensor]:
+    """The parts of vectors; to those in a plane a third one, which is 0."""
+    parts = [vectors[..., i] for i in range(vectors.shape[-1])]
+    return parts if len(parts) == 3 else [*parts, parts[0] * 0]
+
+
 def linalg_cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
+    if x1.shape[axis] != 3 or x2.shape[axis] != 3:
+        raise ValueError("Both input arrays must be (arrays of) 3-dimensional vectors")
     return cross(x1, x2, axis=axis)
 
 

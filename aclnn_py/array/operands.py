@@ -16,13 +16,14 @@ from aclnn_py.array.promotion import (
     cast,
     expect_operands,
     result_type,
+    same_kind,
     scalar,
     tensor_of,
     without_lists,
 )
 from aclnn_py.runtime.device import Device
 from aclnn_py.tensor.creation import from_numpy
-from aclnn_py.tensor.dtypes import dtype_of
+from aclnn_py.tensor.dtypes import DType, dtype_of
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "cat",
     "common",
     "device_of",
+    "expect_cast",
     "flat",
     "floating",
     "host_integers",
@@ -204,3 +206,16 @@ def stored(name: str, result: Any, out: Any) -> Any:
 def with_dtype(tensor: Tensor, dtype: Any) -> Tensor:
     """The tensor in another dtype, if one is asked for."""
     return tensor if dtype is None else cast(tensor, dtype_of(dtype))
+
+
+def expect_cast(name: str, source: DType, target: DType, casting: str) -> None:
+    """Raise where NumPy's rule ``casting`` forbids a conversion."""
+    if casting == "same_kind":
+        allowed = same_kind(source, target)
+    else:
+        allowed = np.can_cast(source.numpy, target.numpy, casting)  # type: ignore[arg-type]
+    if not allowed:
+        raise TypeError(
+            f"{name}: cannot cast {source} to {target} according to the rule {casting!r}; "
+            "use astype()"
+        )

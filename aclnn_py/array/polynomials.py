@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from aclnn_py import functional
+from aclnn_py.array.decompositions import linalg_inv, linalg_lstsq
 from aclnn_py.array.linear import vander
 from aclnn_py.array.mathematics import convolve
 from aclnn_py.array.operands import (
@@ -114,14 +115,9 @@ def polyint(p: Tensor, m: int = 1, k: Any = None) -> Tensor:
 
 def polyfit(
     x: Tensor, y: Tensor, deg: int, rcond: Any = None, full: bool = False, w: Any = None,
-    cov: bool = False,
-) -> Tensor:  # fmt: skip
-    """In float64, by orthogonal columns: CANN decomposes no matrix of float64."""
-    if full or cov or rcond is not None:
-        raise TypeError(
-            "np.polyfit: full, cov and rcond are not taken for tensors: CANN has no singular "
-            "values of float64; leave them out"
-        )
+    cov: Any = False,
+) -> Any:  # fmt: skip
+    """In float64, by orthogonal columns; what ``full`` and ``rcond`` ask for by singular values."""
     if int(deg) < 0:
         raise ValueError("expected deg >= 0")
     if x.ndim != 1 or not x.count:
@@ -134,9 +130,38 @@ def polyfit(
         weights = cast(placed(w, x.device), double)
         rows = rows * weights[:, None]
         wanted = wanted * (weights[:, None] if wanted.ndim == 2 else weights)
-    many = wanted if wanted.ndim == 2 else wanted[:, None]
     scale = functional.sqrt((rows * rows).sum(0))
-    columns = [rows[:, i] / scale[i] for i in range(deg + 1)]
+    scaled = rows / scale
+    many = wanted if wanted.ndim == 2 else wanted[:, None]
+    if full or rcond is not None:
+        limit = x.count * float(np.finfo(x.dtype if x.dtype.kind == "f" else float).eps)
+        rcond = limit if rcond is None else rcond
+        result, residuals, rank, s = linalg_lstsq(scaled, wanted, rcond)
+        result = (result.T / scale).T
+        if full:
+            return result, residuals, rank, s, rcond
+    else:
+        result = _fitted(scaled, many) / scale[:, None]
+        result = result if wanted.ndim == 2 else functional.contiguous(result[:, 0])
+    if not cov:
+        return result
+    spread = linalg_inv((scaled[:, :, None] * scaled[:, None, :]).sum(0)) / scale / scale[:, None]
+    if cov == "unscaled":
+        return result, spread
+    if x.count <= deg + 1:
+        raise ValueError(
+            "the number of data points must exceed order to scale the covariance matrix"
+        )
+    rest = many - (rows[:, :, None] * result.reshape(deg + 1, -1)).sum(1)
+    factor = (rest * rest).sum(0) / (x.count - deg - 1)
+    whole = spread[:, :, None] * factor
+    return result, whole if wanted.ndim == 2 else whole[:, :, 0]
+
+
+def _fitted(matrix: Tensor, many: Tensor) -> Tensor:
+    """The least squares of the columns of ``many``."""
+    count = matrix.shape[1]
+    columns = [matrix[:, i] for i in range(count)]
     factors: list[list[Tensor]] = []
     basis: list[Tensor] = []
     for column in columns:
@@ -151,13 +176,12 @@ def polyfit(
         factors.append([*row, length])
         basis.append(column / length)
     found: list[Tensor] = []
-    for i in reversed(range(deg + 1)):
+    for i in reversed(range(count)):
         value = (basis[i][:, None] * many).sum(0)
-        for j, known in zip(range(deg, i, -1), found, strict=True):
+        for j, known in zip(range(count - 1, i, -1), found, strict=True):
             value = value - factors[j][i] * known
         found.append(value / factors[i][i])
-    result = functional.stack(found[::-1], 0) / scale[:, None]
-    return result if wanted.ndim == 2 else functional.contiguous(result[:, 0])
+    return functional.stack(found[::-1], 0)
 
 
 def poly(seq_of_zeros: Tensor) -> Tensor:

@@ -11,7 +11,13 @@ import numpy as np
 
 from aclnn_py import functional
 from aclnn_py.array.parts import part
-from aclnn_py.array.promotion import cast, expect_operands, result_type
+from aclnn_py.array.promotion import (
+    LISTS,
+    cast,
+    expect_operands,
+    result_type,
+    without_lists,
+)
 from aclnn_py.runtime.current import thread
 from aclnn_py.tensor.tensor import Tensor
 
@@ -39,6 +45,8 @@ def matmul(a: Any, b: Any) -> Tensor:
 
 
 def _product(name: str, a: Any, b: Any) -> Tensor:
+    if a.__class__ in LISTS or b.__class__ in LISTS:
+        a, b = without_lists(a, b)
     expect_operands(name, a, b)
     for operand in (a, b):
         if not isinstance(operand, Tensor) or not operand.ndim:

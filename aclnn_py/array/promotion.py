@@ -12,6 +12,7 @@ two types of ml_dtypes without a common type are a TypeError.
 from __future__ import annotations
 
 from collections.abc import Collection
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ __all__ = [
     "is_operand",
     "number_of",
     "result_type",
+    "same_kind",
     "tensor_of",
     "without_lists",
 ]
@@ -179,10 +181,18 @@ def number_of(value: Any, kind: DType) -> bool | int | float | complex:
     Raises
     ------
     OverflowError
-        A Python int does not fit into it.
+        A Python int, or an infinite float, does not fit into it.
+    ValueError
+        NaN as an integer.
+    TypeError
+        A Python complex number as a real one.
     """
     if kind.name == "float64" and type(value) in (int, float):
         return float(value)
+    if type(value) is complex and kind.numpy.kind != "c":
+        raise TypeError(f"a complex number does not fit into {kind}; give its real part")
+    if type(value) is float and kind.numpy.kind in "iu" and not isfinite(value):
+        return int(value)  # raises
     if type(value) is int and kind.numpy.kind in "iu":
         limits = np.iinfo(kind.numpy)
         if not limits.min <= value <= limits.max:

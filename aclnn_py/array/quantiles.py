@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from aclnn_py import functional
-from aclnn_py.array.operands import floating, real_floating
+from aclnn_py.array.operands import floating, placed, real_floating
 from aclnn_py.array.promotion import cast, result_type, tensor_of
 from aclnn_py.array.reduction import Axis, axes_of, reduce
+from aclnn_py.array.searching import argsort, take_along_axis
 from aclnn_py.array.searching import sort as sorted_along
 from aclnn_py.tensor.creation import from_numpy
+from aclnn_py.tensor.dtypes import dtype_of
 from aclnn_py.tensor.tensor import Tensor
 
 __all__: list[str] = []
@@ -32,7 +34,12 @@ _METHODS: dict[str, Callable[[Any, int], Any]] = {
     "nearest": lambda q, n: np.rint(q * (n - 1)),
     "midpoint": lambda q, n: (np.floor(q * (n - 1)) + np.ceil(q * (n - 1))) / 2,
 }
-_OF_ONE_ELEMENT = ("lower", "higher", "nearest")
+_METHODS |= {
+    "inverted_cdf": lambda q, n: np.ceil(q * n - 1),
+    "averaged_inverted_cdf": lambda q, n: _after(q * n - 1, 0.5),
+    "closest_observation": lambda q, n: _after(q * n - 1.5, np.floor(q * n - 1.5) % 2 == 0),
+}
+_OF_ONE_ELEMENT = ("lower", "higher", "nearest", "inverted_cdf", "closest_observation")
 # Methods whose places stay integers where the probabilities are the integers 0 and 1.
 _AT_WHOLE_PLACES = ("weibull", "interpolated_inverted_cdf")
 
@@ -42,8 +49,6 @@ def quantile(
     weights: Any = None,
 ) -> Tensor:  # fmt: skip
     """The elements sorted, and the two beside the place of each probability."""
-    if weights is not None:
-        raise TypeError("np.quantile: weights are not taken for tensors; repeat the elements")
     if method not in _METHODS:
         raise ValueError(f"np.quantile: method must be one of {sorted(_METHODS)}, not {method!r}")
     given = np.asarray(q.numpy() if isinstance(q, Tensor) else q)
@@ -54,6 +59,10 @@ def quantile(
         raise ValueError("Quantiles must be in the range [0, 1]")
     if a.dtype.kind == "c":
         raise TypeError("np.quantile: not for complex numbers; use the real or the imaginary part")
+    if weights is not None:
+        if method != "inverted_cdf":
+            raise ValueError(f"Only method 'inverted_cdf' supports weights. Got: {method}.")
+        return _weighted(a, wanted, axis, keepdims, placed(weights, a.device))
     if a.dtype_name == "bool":
         raise TypeError("np.quantile: not for booleans; use astype(np.int8)")
     if not a.count:
@@ -75,6 +84,39 @@ def quantile(
     last = ordered[..., -1]
     result = functional.where(last != last, last, result)
     return functional.contiguous(result).reshape(wanted.shape + shape)
+
+
+def _after(place: Any, part: Any) -> Any:
+    """A part of the way to the next place from whole places, else all of it."""
+    whole = np.floor(place)
+    return whole + np.where(place == whole, part, 1)
+
+
+def _weighted(a: Tensor, wanted: Any, axis: Axis, keepdims: bool, weights: Tensor) -> Tensor:
+    """The first elements at which the weights make up the probabilities."""
+    axes = axes_of(axis, a.ndim)
+    if weights.shape != a.shape:
+        if axis is None:
+            raise TypeError("Axis must be specified when shapes of a and weights differ.")
+        if weights.shape != tuple(a.shape[i] for i in axes):
+            raise ValueError(f"weights of shape {weights.shape} do not fit the dimensions of a")
+        lengths = tuple(a.shape[i] if i in axes else 1 for i in range(a.ndim))
+        weights = weights.reshape(lengths).broadcast_to(a.shape)
+    rows, shape = rows_of(a, axes, keepdims)
+    counts = cast(rows_of(weights, axes, keepdims)[0], dtype_of("float64"))
+    if bool((counts < 0).any()):
+        raise ValueError("Weights must be non-negative.")
+    order = argsort(rows, -1)
+    made_up = functional.cumsum(take_along_axis(counts, order, -1), -1)
+    made_up = made_up / made_up[..., -1:]
+    made_up = functional.where(made_up == 0, made_up - 1, made_up)  # weights of 0 are left out
+    ordered = take_along_axis(rows, order, -1)
+    found = []
+    for probability in np.atleast_1d(wanted).tolist():
+        place = reduce("sum", made_up < probability, -1, keepdims=True)
+        place = place.clip(0, rows.shape[-1] - 1)
+        found.append(take_along_axis(ordered, place, -1).reshape(shape))
+    return functional.stack(found, 0).reshape(wanted.shape + shape)
 
 
 def between_type(a: Tensor, q: Any, given: np.dtype[Any], method: str) -> Tensor:

@@ -110,6 +110,7 @@ def reduce(
     ``where`` is a mask of the elements that count, ``initial`` an element that counts besides.
     """
     run, type_rule, has_identity = REDUCTIONS[name]
+    keepdims = bool(keepdims)
     if name in ("any", "all") and x.dtype.kind == "c":
         x = x != 0
     if where is not True:
@@ -173,6 +174,7 @@ def arg_extreme(name: str, x: Tensor, axis: int | None = None, keepdims: bool = 
     """Evaluate argmax or argmin; without an axis the tensor counts as one row."""
     if not (x.count if axis is None else x.shape[axes_of(axis, x.ndim)[0]]):
         raise ValueError(f"attempt to get {name} of an empty sequence")
+    keepdims = bool(keepdims)
     kind = x.layout.dtype
     values = cast(x, dtype_of("uint8")) if kind.name == "bool" else x
     shape = reduced_shape(x.shape, () if axis is None else axes_of(axis, x.ndim), keepdims)
@@ -225,7 +227,7 @@ def variance(
     CANN's own operators have no float64, masks or fractions of ``ddof``; without them var is made
     of two means.
     """
-    axes = axes_of(axis, x.ndim)
+    axes, keepdims = axes_of(axis, x.ndim), bool(keepdims)
     plain = where is True and mean is None and float(ddof).is_integer()
     if plain and axes and x.count and x.dtype_name in _MOMENT_TYPES:
         out = empty(reduced_shape(x.shape, axes, keepdims), x.layout.dtype, device=x.device)

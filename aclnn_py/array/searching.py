@@ -108,7 +108,9 @@ def lexsort(keys: Any, axis: int = -1) -> Tensor:
     rows = list(keys)
     if not rows:
         raise TypeError("need sequence of keys with len > 0 in lexsort")
-    device_of("lexsort", *rows)
+    device = device_of("lexsort", *rows)
+    if not rows[0].ndim:
+        return zeros((), "int64", device=device)
     return _lexical(rows, axes_of(axis, rows[0].ndim)[0])
 
 

@@ -177,6 +177,8 @@ def isin(
     element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *,
     kind: Any = None,
 ) -> Tensor:  # fmt: skip
+    if kind not in (None, "sort", "table"):
+        raise ValueError(f"Invalid kind: {kind!r}. Please use None, 'sort' or 'table'.")
     values, wanted = _both("isin", element, test_elements)
     row = wanted.reshape(-1)
     if not row.count:

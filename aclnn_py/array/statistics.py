@@ -10,6 +10,7 @@ from aclnn_py import functional
 from aclnn_py.array import reduction
 from aclnn_py.array.arithmetic import apply
 from aclnn_py.array.operands import (
+    cat,
     floating,
     placed,
     promoted,
@@ -171,22 +172,21 @@ def cov(
     if ddof is not None and ddof != int(ddof):
         raise ValueError("ddof must be integer")
     kind = dtype_of("float64" if dtype is None else dtype)
-    if m.dtype.kind == "c":
-        raise TypeError("np.cov: not for complex numbers, whose result is complex128")
-    rows = _variables(m, rowvar, kind)
-    if y is not None:
-        rows = functional.cat([rows, _variables(placed(y, m.device), rowvar, kind)], 0)
+    given = [m] if y is None else [m, placed(y, m.device)]
+    if dtype is None and any(item.dtype.kind == "c" for item in given):
+        kind = dtype_of("complex128")
+    rows = cat([_variables(item, rowvar, kind) for item in given], 0)
     ddof = (0 if bias else 1) if ddof is None else ddof
     both = (item for item in (fweights, aweights) if item is not None)
-    given = [cast(placed(item, m.device), kind) for item in both]
-    if not given:
+    factors = [cast(placed(item, m.device), dtype_of("float64")) for item in both]
+    if not factors:
         total = float(rows.shape[1])
         return _covariance(rows, None, total, total - ddof)
-    weights = given[0] * given[1] if len(given) == 2 else given[0]
+    weights = factors[0] * factors[1] if len(factors) == 2 else factors[0]
     total = float(weights.sum())
     factor = total - ddof
     if ddof and aweights is not None:
-        factor = total - ddof * float((weights * given[-1]).sum()) / total
+        factor = total - ddof * float((weights * factors[-1]).sum()) / total
     return _covariance(rows, weights, total, factor)
 
 
@@ -195,6 +195,8 @@ def _covariance(rows: Tensor, weights: Tensor | None, total: float, factor: floa
     weighted = rows if weights is None else rows * weights
     rows = rows - reduce("sum", weighted, 1, keepdims=True) / total
     weighted = rows if weights is None else rows * weights
+    if rows.dtype.kind == "c":
+        weighted = apply("conjugate", weighted)
     products = [reduce("sum", rows[i] * weighted, 1) for i in range(rows.shape[0])]
     scale = 1 / factor if factor > 0 else float("inf")
     return (functional.stack(products, 0) * scale).squeeze()
@@ -213,4 +215,6 @@ def corrcoef(x: Tensor, y: Any = None, rowvar: bool = True, *, dtype: Any = None
         return covariance / covariance
     deviation = apply("sqrt", diagonal(covariance))
     result = covariance / deviation[:, None] / deviation[None, :]
+    if result.dtype.kind == "c":
+        return functional.complex(result.real.clip(-1, 1), result.imag.clip(-1, 1))
     return result.clip(-1, 1)

@@ -14,7 +14,7 @@ from aclnn_py.array.operands import (
     key_along,
     placed,
 )
-from aclnn_py.array.promotion import cast, kind_order, scalar, tensor_of
+from aclnn_py.array.promotion import cast, is_operand, kind_order, scalar, tensor_of
 from aclnn_py.array.reduction import axes_of
 from aclnn_py.array.searching import flatnonzero
 from aclnn_py.array.shaping import diagonal
@@ -25,6 +25,8 @@ __all__: list[str] = []
 
 
 def _values(target: Tensor, values: Any) -> Tensor:
+    if is_operand(values):
+        return tensor_of(values, target.layout.dtype, target.device)
     return cast(placed(values, target.device), target.layout.dtype)
 
 
@@ -37,11 +39,12 @@ def _into(target: Any, name: str) -> Tensor:
 def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
     target = _into(dst, "copyto")
     source = scalar(src)
-    strong = source.dtype if isinstance(source, (Tensor, np.ndarray, np.generic)) else None
-    narrower = strong is not None and kind_order(strong) > kind_order(target.dtype)
+    given = source.dtype if isinstance(source, (Tensor, np.generic)) else np.asarray(source).dtype
+    weak = type(source) is int and target.dtype.kind in "uifc"  # it goes where it fits
+    narrower = not weak and kind_order(given) > kind_order(target.dtype)
     if casting != "unsafe" and (narrower or casting not in ("same_kind",)):
         raise TypeError(
-            f"Cannot cast array data from {strong} to {target.dtype} according to the rule "
+            f"Cannot cast array data from {given} to {target.dtype} according to the rule "
             f"{casting!r}; 'same_kind' and 'unsafe' are taken"
         )
     values = _values(target, source)

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,18 @@ from aclnn_py.array.operands import (
     along,
     host_integers,
     neutral,
+    placed,
     stored,
 )
-from aclnn_py.array.promotion import cast, scalar, tensor_of
+from aclnn_py.array.promotion import (
+    cast,
+    is_operand,
+    result_type,
+    scalar,
+    tensor_of,
+    without_lists,
+)
+from aclnn_py.array.quantiles import rows_of
 from aclnn_py.array.reduction import axes_of
 from aclnn_py.array.ufuncs import evaluate
 from aclnn_py.tensor.dtypes import dtype_of
@@ -34,6 +44,11 @@ _REDUCED = {
     "logical_and": "all",
 }
 _RUNNING = {"add": "cumsum", "multiply": "cumprod", "maximum": "cummax", "minimum": "cummin"}
+# Others whose result does not depend on the order of the elements.
+_ANY_ORDER = {
+    "bitwise_and", "bitwise_or", "bitwise_xor", "logical_xor", "fmax", "fmin", "gcd", "lcm",
+    "hypot", "logaddexp", "logaddexp2",
+}  # fmt: skip
 # Ufuncs whose `at` is an operator that adds up, and what becomes of the values first.
 _ADDING: dict[str, Callable[[Any], Any]] = {"add": lambda v: v, "subtract": lambda v: -v}
 
@@ -61,17 +76,27 @@ def reduce(name: str, array: Tensor, axis: Any = 0, dtype: Any = None, **how: An
     if name in _REDUCED:
         return reduction.reduce(_REDUCED[name], array, axis, dtype, **how)
     axes = axes_of(axis, array.ndim)
-    if len(axes) != 1:
+    if len(axes) != 1 and name not in _ANY_ORDER:
         raise ValueError(f"np.{name}.reduce: one axis at a time; the order would matter")
     if how.get("where", True) is not True or how.get("initial") is not None:
         raise TypeError(f"np.{name}.reduce: where and initial are not taken for tensors")
-    parts = _slices(array if dtype is None else cast(array, dtype_of(dtype)), axes[0])
+    rows, shape = rows_of(array, axes, bool(how.get("keepdims")))
+    parts = _slices(rows if dtype is None else cast(rows, dtype_of(dtype)), rows.ndim - 1)
     if not parts:
-        raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
+        return _of_nothing(name, array, shape)
     result = parts[0] if len(parts) > 1 else _of_its_result(name, parts[0])
     for part in parts[1:]:
         result = evaluate(name, result, part)
-    return result.unsqueeze(axes[0]) if how.get("keepdims") else functional.contiguous(result)
+    return functional.contiguous(result).reshape(shape)
+
+
+def _of_nothing(name: str, array: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """The result without elements: what changes no other element."""
+    identity = getattr(np, name).identity
+    if identity is None:
+        raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
+    kind = _of_its_result(name, array).layout.dtype
+    return functional.contiguous(tensor_of(identity, kind, array.device).broadcast_to(shape))
 
 
 def accumulate(name: str, array: Tensor, axis: int = 0, dtype: Any = None) -> Tensor:
@@ -92,6 +117,7 @@ def accumulate(name: str, array: Tensor, axis: int = 0, dtype: Any = None) -> Te
 
 def outer(name: str, a: Any, b: Any) -> Any:
     """Each element of one operand with each of the other."""
+    a, b = without_lists(a, b)
     # As to np.outer, a Python number is an array, with a dtype that is not weak.
     a, b = (item if isinstance(item, Tensor) else np.asarray(item)[()] for item in (a, b))
     shape, rest = np.shape(a), np.ndim(b)
@@ -102,28 +128,41 @@ def outer(name: str, a: Any, b: Any) -> Any:
 
 def at(name: str, array: Tensor, indices: Any, values: Any = None) -> None:
     """Change elements in place; those that are named twice are changed twice."""
-    if name in _ADDING:
-        change = _ADDING[name](scalar(values))
-        kind = array.layout.dtype
-        if not isinstance(change, Tensor):
-            change = tensor_of(change, kind, array.device)
-        indexing.add(array, indices, cast(change, kind))
+    kind = array.layout.dtype
+    values = scalar(values)
+    if values is not None and not is_operand(values):
+        values = placed(values, array.device)
+    if name in _ADDING and result_type(array, values) is kind:
+        indexing.add(array, indices, tensor_of(_ADDING[name](values), kind, array.device))
         return
-    operands = () if values is None else (values,)
-    _expect_different(name, array, indices)
-    array[indices] = evaluate(name, functional.contiguous(array[indices]), *operands)
-
-
-def _expect_different(name: str, array: Tensor, indices: Any) -> None:
-    """Raise if an element is named twice: what comes after what would decide."""
-    places = functional.arange(0, array.count, dtype="int64", device=array.device)
-    named = places.reshape(array.shape)[indices].reshape(-1)
-    ordered = functional.sort(named, 0)[0]
-    if named.count > 1 and bool((ordered[1:] == ordered[:-1]).any()):
-        raise TypeError(
-            f"np.{name}.at: an element is named twice, for which there is an operator only for "
-            "add and subtract; call it once for each group of different elements"
+    numbers = functional.arange(0, array.count, dtype="int64", device=array.device)
+    places = numbers.reshape(array.shape)[indices]
+    if isinstance(values, Tensor):
+        values = functional.contiguous(values.broadcast_to(places.shape)).reshape(-1)
+    row = functional.contiguous(array).reshape(-1)
+    named = functional.contiguous(places).reshape(-1)
+    for turn in _turns(named):
+        operands = (
+            (values[turn],) if isinstance(values, Tensor) else (values,) * (values is not None)
         )
+        row[named[turn]] = evaluate(name, row[named[turn]], *operands)
+    array[...] = row.reshape(array.shape)
+
+
+def _turns(places: Tensor) -> Iterator[Tensor]:
+    """Which of the places are changed together: the first of each element, then the second, .."""
+    if not places.count:
+        return
+    order = functional.sort(places, 0, stable=True)[1]
+    ordered = places[order]
+    position = functional.arange(0, places.count, dtype="int64", device=places.device)
+    start = functional.where(ordered[1:] != ordered[:-1], position[1:], position[1:] * 0)
+    start = reduction.accumulate("cummax", functional.cat([position[:1], start], 0))
+    turns, moved = functional.sort(position - start, 0, stable=True)
+    order = order[moved]
+    ends = np.cumsum(np.bincount(turns.numpy()))
+    for first, last in pairwise((0, *ends.tolist())):
+        yield order[first:last]
 
 
 def reduceat(name: str, array: Tensor, indices: Any, axis: int = 0, dtype: Any = None) -> Tensor:

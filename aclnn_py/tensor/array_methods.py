@@ -145,8 +145,7 @@ class ArrayMethods:
         return _call("evaluate", "left_shift", other, self)
 
     def __ilshift__(self, other: Any) -> Tensor:
-        self[...] = self << other
-        return _tensor(self)
+        return _into(_tensor(self), "left_shift", self << other)
 
     def __rshift__(self, other: Any) -> Tensor:
         return _call("evaluate", "right_shift", self, other)
@@ -155,8 +154,7 @@ class ArrayMethods:
         return _call("evaluate", "right_shift", other, self)
 
     def __irshift__(self, other: Any) -> Tensor:
-        self[...] = self >> other
-        return _tensor(self)
+        return _into(_tensor(self), "right_shift", self >> other)
 
     # As in NumPy, None is an object that no element is equal to.
 
@@ -181,8 +179,7 @@ class ArrayMethods:
         return _product(other, self)
 
     def __imatmul__(self, other: Any) -> Tensor:
-        self[...] = late.array.matmul(self, other)
-        return self  # type: ignore[return-value]
+        return _into(_tensor(self), "matmul", _product(self, other))
 
     def __divmod__(self, other: Any) -> tuple[Tensor, Tensor]:
         return _binary["floor_divide"](self, other), _binary["remainder"](self, other)
@@ -478,11 +475,12 @@ class ArrayMethods:
 
     def conj(self) -> Tensor:
         """Complex conjugates."""
-        return _unary("conjugate", self)
+        return self.conjugate()
 
     def conjugate(self) -> Tensor:
-        """Complex conjugates."""
-        return _unary("conjugate", self)
+        """Complex conjugates; of real numbers the tensor itself."""
+        tensor = _tensor(self)
+        return _unary("conjugate", tensor) if tensor.dtype.kind == "c" else tensor
 
     def softmax(self, axis: int = -1) -> Tensor:
         """Divide exponentials by their sum along one dimension."""

@@ -375,18 +375,28 @@ class Tensor(ArrayMethods):
             reshaped[tuple(dims)] = found._layout
         return found
 
-    def view(self, dtype: Any) -> Tensor:
-        """Return a view of the same bits as another element type of the same width.
+    def view(self, dtype: Any = None) -> Tensor:
+        """Return a view of the same bits as another element type.
+
+        Parameters
+        ----------
+        dtype : dtype-like, optional
+            One of another width changes the length of the last dimension, whose elements have to
+            follow each other. Default: the same type.
 
         Raises
         ------
         ValueError
-            The widths differ.
+            The widths do not fit.
         """
-        kind, old = dtype_of(dtype), self._layout.dtype
-        if kind.bits != old.bits:
-            raise ValueError(f"dtype: {kind} has {kind.bits} bits, {old} has {old.bits}")
         layout = self._layout
+        old = layout.dtype
+        kind = old if dtype is None else dtype_of(dtype)
+        if kind.bits != old.bits:
+            if is_blocked(layout.format):
+                raise ValueError(f"dtype: a {layout.format.name} tensor keeps the width of {old}")
+            shape, strides, offset = views.of_width(self._view, old.bits, kind.bits)
+            return Tensor.wrap(self._memory, shape, kind, strides=strides, offset=offset)
         layout = layout_of(layout.shape, layout.strides, kind, layout.format, layout.storage_shape)
         return Tensor._of(self._memory, layout, self._offset)
 
@@ -446,12 +456,27 @@ class Tensor(ArrayMethods):
         copied: Tensor = late.functional.contiguous(self, stream=stream)
         return copied
 
-    def astype(self, dtype: Any, *, stream: Stream | None = None) -> Tensor:
+    def astype(
+        self,
+        dtype: Any,
+        order: str = "K",
+        casting: str = "unsafe",
+        subok: bool = True,
+        copy: bool = True,
+        *,
+        stream: Stream | None = None,
+    ) -> Tensor:
         """Return the values in another element type, in a new row-major tensor.
 
         Parameters
         ----------
         dtype : dtype-like
+        order, subok
+            NumPy's; they change nothing here.
+        casting : str, default "unsafe"
+            NumPy's rule of what may be converted.
+        copy : bool, default True
+            Without it a tensor of this type is returned itself.
         stream : Stream, optional
             Ordering; default is the current stream. Returns before the device finishes.
 
@@ -459,6 +484,8 @@ class Tensor(ArrayMethods):
         ------
         AclnnError
             161002 the operator refuses the conversion.
+        TypeError
+            ``casting`` forbids the conversion.
 
         Notes
         -----
@@ -469,6 +496,10 @@ class Tensor(ArrayMethods):
         aclnnCast (``include/aclnnop/math.h``).
         """
         kind = dtype_of(dtype)
+        if casting != "unsafe":
+            late.array.expect_cast("astype", self._layout.dtype, kind, casting)
+        if not copy and kind is self._layout.dtype:
+            return self
         if C.has("aclnnCast"):
             converted: Tensor = late.functional.cast(self, kind, stream=stream)
             return converted

@@ -51,6 +51,19 @@ def shape_of(value: object, argument: str = "shape") -> tuple[int, ...]:
     return shape
 
 
+def of_width(view: View, old: int, new: int) -> View:
+    """Return the view in elements of another width, in bits: the last dimension changes."""
+    if not view.shape or (view.shape[-1] != 1 and view.strides[-1] != 1):
+        raise ValueError(
+            "dtype: one of another width takes a last dimension whose elements follow each other"
+        )
+    given = (view.shape[-1], *view.strides[:-1], view.offset)
+    if any(number * old % new for number in given):
+        raise ValueError(f"dtype: rows of {view.shape[-1]} elements of {old} bits do not fit {new}")
+    last, *strides, offset = (number * old // new for number in given)
+    return View((*view.shape[:-1], last), (*strides, 1), offset)
+
+
 def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
     """Return the row-major strides of a shape; a dimension of length 0 counts as 1."""
     strides, step = [], 1
@@ -244,9 +257,11 @@ def is_basic(key: object) -> bool:
 
 
 def _is_integer(item: object) -> bool:
+    if type(item) is int:
+        return True
     # By name: NumPy's bool is an index to operator.index() in some releases.
-    named_bool = type(item).__name__ in ("bool", "bool_")
-    return hasattr(item, "__index__") and not named_bool and not getattr(item, "shape", ())
+    truth = type(item).__name__ in ("bool", "bool_") or getattr(item, "dtype", None) == "bool"
+    return hasattr(item, "__index__") and not truth and not getattr(item, "shape", ())
 
 
 def index(view: View, key: object) -> View:

@@ -194,8 +194,11 @@ def test_a_type_without_a_host_type_is_carried_by_its_bits(device):
 def test_reinterpreting_keeps_the_bits(device):
     array = np.array([1.0, -2.5, np.inf], np.float32)
     np.testing.assert_array_equal(ap.from_numpy(array).view("int32").numpy(), array.view(np.int32))
-    with pytest.raises(ValueError, match="dtype: "):
-        ap.from_numpy(array).view("int16")
+    for kind in ("int16", "uint8"):
+        np.testing.assert_array_equal(ap.from_numpy(array).view(kind).numpy(), array.view(kind))
+    for tensor in (ap.from_numpy(array), ap.zeros((), "float32"), ap.zeros((4, 4), "float32").T):
+        with pytest.raises(ValueError, match="dtype: "):
+            tensor.view("int64")
 
 
 def test_writing_into_a_tensor(device, stream):
