@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary, WeakSet, ref
 
 from aclnn_py import functional, ops
 from aclnn_py._ffi import lib
+from aclnn_py.array.parts import WIDE_UNSIGNED, as_bits
 from aclnn_py.memory.buffer import Buffer
 from aclnn_py.tensor.tensor import Tensor
 
@@ -60,7 +61,7 @@ def flipped(view: Tensor, axes: tuple[int, ...]) -> Tensor:
             view, backwards = whole, backwards ^ known.axes
     if not backwards:
         return view[...]
-    copy = functional.flip(view, tuple(backwards))
+    copy = _turned(view, backwards)
     lib.ap_learn_other()  # a recipe would know nothing of this
     with _changing:
         _shown[copy.buffer] = _Shown(view, backwards)
@@ -78,12 +79,12 @@ def _spread(memory: Buffer, source: Buffer | None) -> None:
     shown = _shown.get(memory)
     view = None if shown is None else shown.view()
     if shown is not None and view is not None and view.buffer is not source:
-        ops.inplace_copy(view, functional.flip(_whole(memory, shown), tuple(shown.axes)))
+        ops.inplace_copy(view, _turned(_whole(memory, shown), shown.axes))
         _spread(view.buffer, memory)
     for copy, seen in _copies_of(memory):
         view = seen.view()
         if copy is not source and view is not None:
-            ops.inplace_copy(_whole(copy, seen), functional.flip(view, tuple(seen.axes)))
+            ops.inplace_copy(_whole(copy, seen), _turned(view, seen.axes))
             _spread(copy, memory)
 
 
@@ -91,6 +92,12 @@ def _copies_of(memory: Buffer) -> Iterator[tuple[Buffer, _Shown]]:
     with _changing:
         found = tuple(_copies.get(memory, ()))
     return ((copy, _shown[copy]) for copy in found if not copy.closed)
+
+
+def _turned(view: Tensor, axes: frozenset[int]) -> Tensor:
+    if view.dtype_name in WIDE_UNSIGNED:
+        return as_bits(view, lambda bits: functional.flip(bits, tuple(axes)))
+    return functional.flip(view, tuple(axes))
 
 
 def _whole(memory: Buffer, shown: _Shown) -> Tensor:

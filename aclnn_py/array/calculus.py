@@ -179,11 +179,12 @@ def interp(
     fp = placed(fp, device)
     if fp.dtype.kind == "c":
         edges = [None if item is None else complex(item) for item in (left, right)]
-        parts = (
-            interp(x, xp, part(fp), *(None if e is None else part(e) for e in edges), period)
-            for part in (lambda value: value.real, lambda value: value.imag)
+        real = [None if item is None else item.real for item in edges]
+        imaginary = [None if item is None else item.imag for item in edges]
+        return functional.complex(
+            interp(x, xp, fp.real, real[0], real[1], period),
+            interp(x, xp, fp.imag, imaginary[0], imaginary[1], period),
         )
-        return functional.complex(*parts)
     points, places, values = (cast(placed(item, device), wide) for item in (x, xp, fp))
     if places.shape != values.shape or places.ndim != 1:
         raise ValueError("fp and xp are not of the same length.")

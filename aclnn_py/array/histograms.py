@@ -124,8 +124,8 @@ def _sturges(row: Tensor, n: int, extent: float) -> float:
 
 
 def _auto(row: Tensor, n: int, extent: float) -> float:
-    narrow = max(_freedman_diaconis(row, n, extent), extent / n**0.5 / 2)
-    return min(narrow, _sturges(row, n, extent))
+    narrow = max(_freedman_diaconis(row, n, extent), extent / float(n) ** 0.5 / 2)
+    return float(min(narrow, _sturges(row, n, extent)))
 
 
 # Rule -> the width of bins, from the elements, their number and their extent.
@@ -133,9 +133,9 @@ _RULES: dict[str, Callable[[Tensor, int, float], float]] = {
     "auto": _auto,
     "doane": _doane,
     "fd": _freedman_diaconis,
-    "rice": lambda row, n, extent: extent / (2 * n ** (1 / 3)),
+    "rice": lambda row, n, extent: extent / (2 * float(n) ** (1 / 3)),
     "scott": _scott,
-    "sqrt": lambda row, n, extent: extent / n**0.5,
+    "sqrt": lambda row, n, extent: extent / float(n) ** 0.5,
     "sturges": _sturges,
 }
 

@@ -22,7 +22,7 @@ from aclnn_py._ffi import lib
 from aclnn_py.array.arithmetic import overlaps, shares_memory
 from aclnn_py.array.backwards import flipped as turned
 from aclnn_py.array.backwards import written
-from aclnn_py.array.parts import part
+from aclnn_py.array.parts import WIDE_UNSIGNED, as_bits, part
 from aclnn_py.array.promotion import cast, is_operand, scalar, tensor_of
 from aclnn_py.errors import DeviceMismatchError
 from aclnn_py.functional.shapes import broadcast
@@ -37,6 +37,7 @@ __all__ = ["add", "assign", "take", "take_along"]
 _FEW = 1 << 16
 
 _SEQUENCES = (list, tuple, range)
+_BITS = {"complex64": "int64", **WIDE_UNSIGNED}
 
 
 class Selection(NamedTuple):
@@ -60,11 +61,15 @@ def take(tensor: Tensor, key: Any) -> Tensor:
     if tensor.dtype_name != "complex128" and _is_mask(key) and key.shape == tensor.shape:
         _same_device(tensor, key)
         chosen = functional.masked_select(_movable(tensor), key)
-        return chosen.view(tensor.dtype_name) if tensor.dtype.kind == "c" else chosen
+        return chosen.view(tensor.dtype_name) if tensor.dtype_name in _BITS else chosen
     view, flipped, indices = _select(tensor, key)
     if not indices:
         return turned(view, flipped)
-    return _gathered(functional.flip(view, flipped) if flipped else view, indices)
+    return _gathered(_backwards(view, flipped) if flipped else view, indices)
+
+
+def _backwards(tensor: Tensor, axes: tuple[int, ...]) -> Tensor:
+    return as_bits(tensor, lambda bits: functional.flip(bits, axes))
 
 
 def _gathered(view: Tensor, indices: tuple[Tensor | None, ...]) -> Tensor:
@@ -85,13 +90,14 @@ def take_along(tensor: Tensor, index: Tensor, axis: int) -> Tensor:
         (*shape[:axis], *index.shape, *shape[axis + 1 :]), tensor.dtype_name, device=tensor.device
     )
     if out.count:
-        ops.gather_v2(tensor, axis, index, out)
+        ops.gather_v2(_movable(tensor), axis, index, _movable(out))
     return out
 
 
 def _movable(tensor: Tensor) -> Tensor:
-    """Complex numbers as the integers of their bits: aclnnIndex takes none."""
-    return tensor.view("int64") if tensor.dtype_name == "complex64" else tensor
+    """As integers of their width what aclnnIndex does not take."""
+    bits = _BITS.get(tensor.layout.dtype.name)
+    return tensor if bits is None else tensor.view(bits)
 
 
 def assign(tensor: Tensor, key: Any, value: Any) -> None:
@@ -136,9 +142,11 @@ def _assign(tensor: Tensor, key: Any, value: Any) -> None:
     if not source.count:
         return
     if flipped:
-        work = functional.flip(view, flipped)
-        ops.index_put_impl(work, list(indices), source, False, False)
-        ops.inplace_copy(view, functional.flip(work, flipped))
+        work = _backwards(view, flipped)
+        ops.index_put_impl(
+            _movable(work), list(indices), _movable(source.contiguous()), False, False
+        )
+        ops.inplace_copy(view, _backwards(work, flipped))
         return
     if shares_memory(source, view):
         source = functional.contiguous(source)
@@ -183,7 +191,7 @@ def _write(view: Tensor, value: Any, flipped: tuple[int, ...]) -> None:
             return  # onto itself, as the end of `t[k] += u` does
         source = functional.contiguous(source)
     if flipped:
-        source = functional.flip(_stretched(source, view.shape), flipped)
+        source = _backwards(_stretched(source, view.shape), flipped)
     ops.inplace_copy(view, _stretched(source, view.shape))
 
 

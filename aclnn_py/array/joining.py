@@ -184,9 +184,10 @@ def _places(obj: Any, length: int, one_more: bool) -> list[int]:
 
 
 def split(ary: Tensor, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
-    if isinstance(indices_or_sections, (int, np.integer)):
+    if not np.ndim(indices_or_sections):
         (at,) = axes_of(axis, ary.ndim)
-        if ary.shape[at] % indices_or_sections:
+        (sections,) = host_integers(indices_or_sections)
+        if ary.shape[at] % sections:
             raise ValueError("array split does not result in an equal division")
     return array_split(ary, indices_or_sections, axis)
 
@@ -194,8 +195,8 @@ def split(ary: Tensor, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
 def array_split(ary: Tensor, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
     (at,) = axes_of(axis, ary.ndim)
     length = ary.shape[at]
-    if isinstance(indices_or_sections, (int, np.integer)):
-        sections = int(indices_or_sections)
+    if not np.ndim(indices_or_sections):
+        (sections,) = host_integers(indices_or_sections)
         if sections <= 0:
             raise ValueError("number sections must be larger than 0.")
         short, longer = divmod(length, sections)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from aclnn_py import functional, ops
 from aclnn_py.array.arithmetic import check_out, overlaps
 from aclnn_py.array.backwards import written
-from aclnn_py.array.parts import part
+from aclnn_py.array.parts import WIDE_UNSIGNED, part
 from aclnn_py.array.promotion import (
     cast,
     expect_operands,
@@ -28,7 +28,6 @@ from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
     "along",
-    "as_bits",
     "as_row",
     "cat",
     "common",
@@ -151,17 +150,6 @@ def indices_on(device: Device, indices: Any) -> Tensor:
     return from_numpy(array.astype(np.int64), device=device)
 
 
-def as_bits(tensor: Tensor, move: Callable[[Tensor], Tensor]) -> Tensor:
-    """What moves elements, for complex numbers and float64 too: as integers of their width, or
-    part by part."""
-    if tensor.dtype_name == "complex128":
-        parts = (functional.contiguous(part(tensor, number)) for number in (0, 1))
-        return functional.complex(*(as_bits(item, move) for item in parts))
-    if tensor.dtype_name not in ("complex64", "float64"):
-        return move(tensor)
-    return move(tensor.view("int64")).view(tensor.dtype_name)
-
-
 def cat(tensors: Sequence[Tensor], axis: int) -> Tensor:
     """Tensors of one dtype joined; what aclnnCat lacks is joined as bits or part by part."""
     kind = tensors[0].layout.dtype
@@ -171,8 +159,8 @@ def cat(tensors: Sequence[Tensor], axis: int) -> Tensor:
             for number in (0, 1)
         )
         return functional.complex(*parts)
-    if kind.name in ("uint16", "uint32", "uint64"):
-        whole = [functional.contiguous(item).view(kind.name[1:]) for item in tensors]
+    if kind.name in WIDE_UNSIGNED:
+        whole = [functional.contiguous(item).view(WIDE_UNSIGNED[kind.name]) for item in tensors]
         return functional.cat(whole, axis).view(kind.name)
     return functional.cat(tensors, axis)
 

@@ -13,7 +13,6 @@ from aclnn_py import functional
 from aclnn_py.array.backwards import flipped
 from aclnn_py.array.operands import (
     along,
-    as_bits,
     as_row,
     device_of,
     flat,
@@ -21,6 +20,7 @@ from aclnn_py.array.operands import (
     placed,
     with_dtype,
 )
+from aclnn_py.array.parts import as_bits
 from aclnn_py.array.reduction import axes_of, reduce
 from aclnn_py.functional.shapes import broadcast
 from aclnn_py.tensor.creation import zeros
@@ -288,7 +288,7 @@ def repeat(a: Tensor, repeats: Any, axis: int | None = None) -> Tensor:
         return as_bits(a, lambda x: functional.repeat_interleave(x, times, at))
     counts = host_integers(repeats)
     if len(counts) == 1:
-        return functional.repeat_interleave(a, counts[0], at)
+        return repeat(a, counts[0], at)
     if len(counts) != a.shape[at]:
         raise ValueError(
             f"operands could not be broadcast together with shape ({a.shape[at]},) ({len(counts)},)"

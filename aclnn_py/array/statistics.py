@@ -10,6 +10,7 @@ from aclnn_py import functional
 from aclnn_py.array import reduction
 from aclnn_py.array.arithmetic import apply
 from aclnn_py.array.operands import (
+    as_row,
     cat,
     floating,
     placed,
@@ -110,11 +111,12 @@ def _cumulative(name: str, first: int) -> Callable[..., Tensor]:
         x: Tensor, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
     ) -> Tensor:
         if axis is None:
-            if x.ndim != 1:
+            if x.ndim > 1:
                 raise ValueError(
                     "For arrays which have more than one dimension ``axis`` argument is required."
                 )
             axis = 0
+        x = as_row(x, axis)
         result = reduction.accumulate(name, x, axis, dtype)
         if not include_initial:
             return result

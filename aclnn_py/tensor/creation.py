@@ -160,13 +160,17 @@ def full(
     Parameters
     ----------
     shape : int or tuple of int
-    value : number
-        Converted to ``dtype`` as NumPy does.
+    value : number or Tensor
+        Converted to ``dtype`` as NumPy does; a tensor is broadcast on its device.
     dtype : dtype-like
     format : Format or str, default ND
     device : Device or int, optional
         Default: the current device of this thread.
     """
+    if isinstance(value, Tensor):
+        spread = value.astype(dtype).broadcast_to(shape)
+        made: Tensor = late.functional.contiguous(spread)
+        return made if device is None else made.to_device(device)
     values = np.full(shape_of(shape), value, _exact(dtype))
     return from_numpy(values, format=format, device=device)
 

@@ -34,6 +34,7 @@ _describe = lib.ap_describe
 _new = ffi.new
 _TENSOR = ffi.typeof("ap_tensor *")
 _WHOLE = {int}
+_SEQUENCES = (tuple, list, np.ndarray)
 # Shapes that a layout remembers as those of its views.
 _MOST_SHAPES = 64
 # It asks for an array without saying what for, and then takes strides in bytes.
@@ -360,7 +361,7 @@ class Tensor(ArrayMethods):
         ValueError
             The number of elements differs.
         """
-        dims: Any = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+        dims: Any = shape[0] if len(shape) == 1 and isinstance(shape[0], _SEQUENCES) else shape
         if order != "C":
             turned: Tensor = late.array.reshape(self, dims, order)
             return turned

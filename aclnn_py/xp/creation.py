@@ -123,8 +123,9 @@ def ones(shape: Any, *, dtype: Any = None, device: Where = None) -> Tensor:
 
 def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Where = None) -> Tensor:
     """A tensor of one number."""
-    kind = default_dtype(fill_value) if dtype is None else dtype
-    return creation.full(shape, fill_value, kind, device=device)
+    if dtype is None:
+        dtype = fill_value.dtype if isinstance(fill_value, Tensor) else default_dtype(fill_value)
+    return creation.full(shape, fill_value, dtype, device=device)
 
 
 def _kind(x: Tensor, dtype: Any) -> Any:
