@@ -31,8 +31,15 @@ ask for nothing special.
 raise nothing. `order="K"` and `order="A"` ask how the elements lie in the memory of the tensor;
 results of operators are row-major.
 
+Views of NumPy's are views here. No view of the device runs backwards, so `t[::-1]`, `np.flip` and
+`np.rot90` make copies, which stay the same as the elements they show: what an expression, an
+assignment or `out=` writes into one is written into the other. `ap.ops` and `ap.functional` write
+into one of them only. `t[i]` is a tensor without dimensions, not a number: `[0] * t[i]` multiplies.
+
 `np.vectorize`, `np.nditer`, `np.ndenumerate`, `np.r_` and `np.c_` are no functions that ask their
 arguments: they call `np.asarray(t)`, which copies to the host, and give arrays or numbers of it.
+So does NumPy with a list of tensors where a function takes one array, `np.sum([s, t])`: write
+`np.sum(np.stack([s, t]))`.
 
 A list of numbers is taken where NumPy takes one. In arithmetic an array on the host beside a tensor
 is refused: copy it with `ap.from_numpy`. Where a function takes a list beside a tensor (indices,
@@ -71,7 +78,7 @@ matrix product of float32. These are refused:
 - of float64: in `ap.functional` and `ap.ops` each operator that takes none;
 - of complex numbers: `tanh`, `expm1`, `log1p`, `exp2`, `arcsin`, `arccos`, `arctan`, `cumprod`, and
   orderings such as `max`;
-- of uint16, uint32 and uint64: arithmetic.
+- of uint16, uint32 and uint64: arithmetic, comparisons and sorting; they are moved and indexed.
 
 The error names the operator and the ways out: `astype(np.float32)`, or the setting
 `ap.unsupported_dtypes`, which is of one thread and has three values:
@@ -103,7 +110,8 @@ float64 True
 ```"""
 _KEYWORDS = """\
 Ufuncs take `out`, `where` and `dtype`, and have the methods that NumPy's have; a dash stands where
-NumPy has none. `at` with an element named twice is for `add` and `subtract` only. `reduce` is one
+NumPy has none. `at` is one operator for `add` and `subtract`; others take as many
+turns as an element is named. `reduce` is one
 operator for `add`, `multiply`, `maximum`, `minimum`, `logical_and` and `logical_or`, `accumulate`
 for the first four; others combine slice by slice."""
 _FOLDS = ("`reduce`", "`accumulate`", "`reduceat`")

@@ -231,5 +231,5 @@ def unwrap(p: Tensor, discont: Any = None, axis: int = -1, *, period: float = 2 
     limit = period / 2 if discont is None else discont
     quiet = apply("absolute", steps) < limit
     change = functional.where(quiet, tensor_of(0, kind, p.device), change)
-    rest = values[along(at, slice(1, None))] + functional.cumsum(change, at)
+    rest = cast(values[along(at, slice(1, None))] + functional.cumsum(change, at), kind)
     return functional.cat([functional.contiguous(values[along(at, slice(0, 1))]), rest], at)

@@ -54,8 +54,9 @@ def reshape(a: Tensor, /, shape: Any, order: str = "C", *, copy: bool | None = N
         raise ValueError(f"order must be 'C', 'F' or 'A', not {order!r}")
     if order == "F" or (order == "A" and _column_major(a)):
         dims = (shape,) if isinstance(shape, int) else tuple(shape)
-        return a.T.reshape(tuple(reversed(dims))).T
-    result = a.reshape(shape)
+        result = a.T.reshape(tuple(reversed(dims))).T
+    else:
+        result = a.reshape(shape)
     if copy is False and result.buffer is not a.buffer:
         raise ValueError("reshape: the strides make a copy necessary, and copy=False")
     return functional.contiguous(result) if copy and result.buffer is a.buffer else result

@@ -369,10 +369,11 @@ class ArrayMethods:
         keepdims: bool = False,
         *,
         where: Any = True,
+        mean: Any = None,
     ) -> Tensor:
         """Variance along dimensions; ``ddof`` diminishes the divisor."""
         values = self if dtype is None else _tensor(self).astype(dtype)
-        return _into(out, "var", _call("variance", values, axis, ddof, keepdims, where))
+        return _into(out, "var", _call("variance", values, axis, ddof, keepdims, where, mean))
 
     def std(
         self,
@@ -383,19 +384,29 @@ class ArrayMethods:
         keepdims: bool = False,
         *,
         where: Any = True,
+        mean: Any = None,
     ) -> Tensor:
         """Standard deviation along dimensions; ``ddof`` diminishes the divisor."""
         values = self if dtype is None else _tensor(self).astype(dtype)
-        return _into(out, "std", _call("standard_deviation", values, axis, ddof, keepdims, where))
+        return _into(
+            out, "std", _call("standard_deviation", values, axis, ddof, keepdims, where, mean)
+        )
 
     def ptp(self, axis: Axis = None, *, keepdims: bool = False) -> Tensor:
         """Distance from the smallest to the largest element along dimensions."""
         result: Tensor = late.array.ptp(self, axis, keepdims=keepdims)
         return result
 
-    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Tensor:
+    def trace(
+        self,
+        offset: int = 0,
+        axis1: int = 0,
+        axis2: int = 1,
+        dtype: Any = None,
+        out: Tensor | None = None,
+    ) -> Tensor:
         """Sum of a diagonal."""
-        return _call("trace", self, offset, axis1, axis2, dtype)
+        return _into(out, "trace", _call("trace", self, offset, axis1, axis2, dtype))
 
     def cumsum(
         self, axis: int | None = None, dtype: Any = None, out: Tensor | None = None
@@ -487,27 +498,28 @@ class ArrayMethods:
         result: Tensor = late.functional.softmax(_tensor(self), axis)
         return result
 
-    def clip(self, min: Any = None, max: Any = None) -> Tensor:
+    def clip(self, min: Any = None, max: Any = None, out: Tensor | None = None) -> Tensor:
         """Limit the elements to a range."""
-        return _call("clip", self, min, max)
+        return _into(out, "clip", _call("clip", self, min, max))
 
-    def round(self, decimals: int = 0) -> Tensor:
+    def round(self, decimals: int = 0, out: Tensor | None = None) -> Tensor:
         """Round to a number of decimals, ties to even."""
-        return _call("rounded", self, decimals)
+        return _into(out, "round", _call("rounded", self, decimals))
 
-    def dot(self, other: Tensor) -> Tensor:
+    def dot(self, other: Any, out: Tensor | None = None) -> Tensor:
         """Matrix product; with a number or a tensor without dimensions, product of elements."""
-        return _call("dot", self, other)
+        return _into(out, "dot", _call("dot", self, other))
 
     def nonzero(self) -> tuple[Tensor, ...]:
         """Indices of the elements that are not zero, one tensor for each dimension."""
         found: tuple[Tensor, ...] = late.array.nonzero(self)
         return found
 
-    def take(self, indices: Any, axis: int | None = None, *, mode: str = "raise") -> Tensor:
+    def take(
+        self, indices: Any, axis: int | None = None, out: Tensor | None = None, mode: str = "raise"
+    ) -> Tensor:
         """Take elements in row-major order, or slices along a dimension."""
-        result: Tensor = late.array.take(self, indices, axis, mode=mode)
-        return result
+        return _into(out, "take", late.array.take(self, indices, axis, mode=mode))
 
     def repeat(self, repeats: Any, axis: int | None = None) -> Tensor:
         """Repeat every element, in row-major order or along a dimension."""
@@ -526,13 +538,17 @@ class ArrayMethods:
         """Sort along a dimension, in place; equal elements keep their order."""
         self[...] = late.array.sort(self, axis, kind, order, stable=stable)
 
-    def partition(self, kth: Any, axis: int = -1) -> None:
+    def partition(
+        self, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None
+    ) -> None:
         """Sort along a dimension, in place, which is a partition for every ``kth``."""
-        self[...] = _call("partition", self, kth, axis)
+        self[...] = _call("partition", self, kth, axis, kind, order)
 
-    def argpartition(self, kth: Any, axis: int | None = -1) -> Tensor:
+    def argpartition(
+        self, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None
+    ) -> Tensor:
         """Indices that would sort along a dimension."""
-        return _call("argpartition", self, kth, axis)
+        return _call("argpartition", self, kth, axis, kind, order)
 
     def searchsorted(self, v: Any, side: str = "left", sorter: Any = None) -> Tensor:
         """Places in this sorted tensor that keep it sorted when elements are inserted."""
@@ -542,14 +558,15 @@ class ArrayMethods:
         """View of a diagonal, in the last dimension."""
         return _call("diagonal", self, offset, axis1, axis2)
 
-    def choose(self, choices: Any, mode: str = "raise") -> Tensor:
+    def choose(self, choices: Any, out: Tensor | None = None, mode: str = "raise") -> Tensor:
         """Elements of the choice that each element numbers."""
-        result: Tensor = late.array.choose(self, choices, mode=mode)
-        return result
+        return _into(out, "choose", late.array.choose(self, choices, mode=mode))
 
-    def compress(self, condition: Any, axis: int | None = None) -> Tensor:
+    def compress(
+        self, condition: Any, axis: int | None = None, out: Tensor | None = None
+    ) -> Tensor:
         """Slices along a dimension where a condition holds."""
-        return _call("compress", condition, self, axis)
+        return _into(out, "compress", _call("compress", condition, self, axis))
 
     def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
         """Set elements by their places in row-major order."""

@@ -23,6 +23,7 @@ from aclnn_py.tensor.array_methods import ArrayMethods
 from aclnn_py.tensor.dtypes import DType, dtype_of
 from aclnn_py.tensor.formats import Format, format_of, has_matrix_blocks, is_blocked
 from aclnn_py.tensor.layout import Layout, contiguous_layout, layout_of, viewed
+from aclnn_py.tensor.shown import SHOWN, numpys_view
 from aclnn_py.tensor.views import View, shape_of
 
 __all__ = ["Tensor", "describe", "description", "fresh", "fresh_here", "fresh_of", "tensor_over"]
@@ -350,7 +351,9 @@ class Tensor(ArrayMethods):
         order = axes[0] if len(axes) == 1 and isinstance(axes[0], (tuple, list)) else axes
         return self._viewed(views.permute(self._view, order), "permute")
 
-    def reshape(self, *shape: int | tuple[int, ...], order: str = "C") -> Tensor:
+    def reshape(
+        self, *shape: int | tuple[int, ...], order: str = "C", copy: bool | None = None
+    ) -> Tensor:
         """Return the elements in another shape; one dimension may be -1.
 
         It is a view where the strides allow it, else a row-major copy on the device. With
@@ -359,12 +362,20 @@ class Tensor(ArrayMethods):
         Raises
         ------
         ValueError
-            The number of elements differs.
+            The number of elements differs, or ``copy`` is False where there is no view.
         """
+        if copy is not None:
+            wanted = shape[0] if len(shape) == 1 else shape
+            asked: Tensor = late.array.reshape(self, wanted, order, copy=copy)
+            return asked
         dims: Any = shape[0] if len(shape) == 1 and isinstance(shape[0], _SEQUENCES) else shape
         if order != "C":
             turned: Tensor = late.array.reshape(self, dims, order)
             return turned
+        shown = SHOWN.get(id(self._memory)) if SHOWN else None
+        if shown is not None and views.reshape(numpys_view(shown, self._view), dims) is None:
+            own: Tensor = late.functional.contiguous(self)  # what is no view in NumPy
+            return own.reshape(*shape)
         reshaped, plain = self._layout.reshaped, {*map(type, dims)} <= _WHOLE
         if plain and (known := reshaped.get(tuple(dims))) is not None:
             return self._seen(known, self._offset)

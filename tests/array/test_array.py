@@ -5,12 +5,22 @@ from __future__ import annotations
 
 import pytest
 from array_table import EXPRESSIONS, REFUSED
+from habits_table import HABITS
+from helpers.each import each
 from sides import expect_equal, on_device, on_numpy
 
 
 @pytest.mark.parametrize("text", EXPRESSIONS)
 def test_expression_is_numpys(text: str) -> None:
     expect_equal(on_device(text), on_numpy(text))
+
+
+@pytest.mark.parametrize("habit", HABITS)
+def test_habits_give_what_numpy_gives(habit: str) -> None:
+    def judge(text: str) -> None:
+        expect_equal(on_device(text), on_numpy(text))
+
+    each(HABITS[habit], judge)
 
 
 @pytest.mark.parametrize("text", REFUSED)

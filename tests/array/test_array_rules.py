@@ -7,6 +7,7 @@ import inspect
 import re
 import subprocess
 import sys
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import pytest
 import aclnn_py as ap
 from aclnn_py import errors
 from aclnn_py.array import rows
+from aclnn_py.tensor import shown
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -291,3 +293,48 @@ def test_a_boolean_without_dimensions_is_squared_as_a_scalar(device) -> None:
     ):
         assert squared.dtype == wanted.dtype
         np.testing.assert_array_equal(squared.numpy(), wanted)
+
+
+def test_slices_backwards_stay_the_same_when_their_recipes_are_known(device) -> None:
+    x = ap.zeros((4,), "float32")
+    for number in range(6):
+        for flipped in (np.flip(x), x[::-1], np.flipud(x)):
+            flipped[0] = number
+            assert x[3].item() == number
+            x[3] = -1
+            assert flipped[0].item() == -1
+
+
+def test_slices_backwards_keep_no_memory(device) -> None:
+    x = ap.from_numpy(np.arange(4.0))
+    memory = weakref.ref(x.buffer)
+    x = x[::-1]
+    assert memory() is None
+    x[0] = 9  # nothing else shows this
+    first = x
+    for _ in range(9):
+        x = x[::-1] + 0
+        x = x[1:][::-1]
+        x = np.concatenate([x, x[:1]])
+    assert first.tolist() == [9, 2, 1, 0]
+    del x, first
+    assert not shown.SHOWN and not shown.COPIES
+
+
+def test_a_closed_tensor_is_no_view_of_its_slices(device) -> None:
+    x = ap.from_numpy(np.arange(4.0))
+    y, z = x[::-1], x[::-1]
+    z.close()
+    x[0] = 7
+    x.close()
+    y[0] = 5
+    assert y.tolist() == [5, 2, 1, 7]
+
+
+def test_text_follows_the_options_of_printing(device) -> None:
+    x = np.arange(20.0).reshape(4, 5) / 3
+    tensor = ap.from_numpy(x)
+    for options in ({"threshold": 3, "edgeitems": 1}, {"threshold": 3}, {"precision": 2}):
+        with np.printoptions(**options):
+            assert str(tensor) == str(x)
+            assert str(tensor[0]) == str(x[0])
