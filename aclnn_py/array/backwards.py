@@ -49,7 +49,8 @@ def _spread(memory: Buffer, source: Buffer | None) -> None:
     if shown is not None and view is not None and view.buffer is not source:
         ops.inplace_copy(view, _turned(_whole(memory, shown), shown.axes))
         _spread(view.buffer, memory)
-    for known in tuple(COPIES.get(id(memory), {}).values()):
+    copies = COPIES.get(id(memory))
+    for known in () if copies is None else tuple(copies.known.values()):
         copy, view = known.copy(), _view(known)
         if copy is None or copy is source or copy.closed or view is None:
             continue

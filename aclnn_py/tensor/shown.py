@@ -41,20 +41,29 @@ class Shown:
         # Other elements may lie behind a copy that is nobody's.
         self.kept = memory if there in SHOWN else None
 
-        def forget_copy(_: object) -> None:
+        copies = COPIES.setdefault(there, Copies(memory))
+
+        def forget(_: object) -> None:
             SHOWN.pop(here, None)
-            COPIES.get(there, {}).pop(here, None)
+            copies.known.pop(here, None)
 
-        def forget_memory(_: object) -> None:
-            COPIES.pop(there, None)
+        self.copy, self.memory = ref(copy, forget), copies.memory
+        SHOWN[here] = copies.known[here] = self
 
-        self.copy, self.memory = ref(copy, forget_copy), ref(memory, forget_memory)
-        SHOWN[here] = self
-        COPIES.setdefault(there, {})[here] = self
+
+class Copies:
+    """The copies of the elements in one piece of memory, by the memory of the copy."""
+
+    __slots__ = ("known", "memory")
+
+    def __init__(self, memory: Buffer) -> None:
+        here = id(memory)
+        self.memory = ref(memory, lambda _: COPIES.pop(here, None))
+        self.known: dict[int, Shown] = {}
 
 
 SHOWN: dict[int, Shown] = {}  # by the memory of the copy
-COPIES: dict[int, dict[int, Shown]] = {}  # by the memory of the elements
+COPIES: dict[int, Copies] = {}  # by the memory of the elements
 
 
 def numpys_view(shown: Shown, view: View) -> View:
