@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from aclnn_py import functional, ops
 from aclnn_py._ffi import lib
+from aclnn_py.array.elements import settle
 from aclnn_py.array.parts import WIDE_UNSIGNED, as_bits
 from aclnn_py.memory.buffer import Buffer
 from aclnn_py.tensor.shown import COPIES, SHOWN, Shown
@@ -47,6 +48,7 @@ def _spread(memory: Buffer, source: Buffer | None) -> None:
     shown = SHOWN.get(id(memory))
     view = None if shown is None else _view(shown)
     if shown is not None and view is not None and view.buffer is not source:
+        settle(view.buffer)
         ops.inplace_copy(view, _turned(_whole(memory, shown), shown.axes))
         _spread(view.buffer, memory)
     copies = COPIES.get(id(memory))
@@ -54,6 +56,7 @@ def _spread(memory: Buffer, source: Buffer | None) -> None:
         copy, view = known.copy(), _view(known)
         if copy is None or copy is source or copy.closed or view is None:
             continue
+        settle(copy)
         ops.inplace_copy(_whole(copy, known), _turned(view, known.axes))
         _spread(copy, memory)
 

@@ -22,6 +22,7 @@ from aclnn_py._ffi import lib
 from aclnn_py.array.arithmetic import overlaps, shares_memory
 from aclnn_py.array.backwards import flipped as turned
 from aclnn_py.array.backwards import written
+from aclnn_py.array.elements import settle
 from aclnn_py.array.parts import WIDE_UNSIGNED, as_bits, part
 from aclnn_py.array.promotion import cast, is_operand, scalar, tensor_of
 from aclnn_py.errors import DeviceMismatchError
@@ -102,6 +103,7 @@ def _movable(tensor: Tensor) -> Tensor:
 
 def assign(tensor: Tensor, key: Any, value: Any) -> None:
     """Evaluate ``tensor[key] = value``; the value is converted as ``astype`` does and broadcast."""
+    settle(tensor.buffer)
     _assign(tensor, key, scalar(value))
     written(tensor)
 
@@ -155,6 +157,7 @@ def _assign(tensor: Tensor, key: Any, value: Any) -> None:
 
 def add(tensor: Tensor, key: Any, value: Tensor) -> None:
     """Add to the selected elements; to one that is selected twice, twice."""
+    settle(tensor.buffer)
     _add(tensor, key, value)
     written(tensor)
 
@@ -272,7 +275,8 @@ def _select(tensor: Tensor, key: Any) -> Selection:
         else:
             basic.append(item)
         axis += 1
-    view = tensor[tuple(basic)]
+    selected = (*basic, ...)  # with an ellipsis it is a view, also without dimensions
+    view = tensor[selected]
     if not gathers:
         return Selection(view, tuple(flipped), ())
     before, behind = ([i is not None for i in part] for part in (indices[:apart], indices[apart:]))

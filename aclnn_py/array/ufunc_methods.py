@@ -132,7 +132,7 @@ def at(name: str, array: Tensor, indices: Any, values: Any = None) -> None:
     values = scalar(values)
     if values is not None and not is_operand(values):
         values = placed(values, array.device)
-    if name in _ADDING and result_type(array, values) is kind:
+    if name in _ADDING and kind.numpy.kind != "c" and result_type(array, values) is kind:
         indexing.add(array, indices, tensor_of(_ADDING[name](values), kind, array.device))
         return
     numbers = functional.arange(0, array.count, dtype="int64", device=array.device)

@@ -8,9 +8,11 @@ hook ``late.array``, which loads that package when the first of them is called.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from aclnn_py import late
+from aclnn_py.tensor.elements import is_element
 from aclnn_py.tensor.flat import Flat
 from aclnn_py.tensor.recipes import remembered
 
@@ -145,7 +147,7 @@ class ArrayMethods:
         return _call("evaluate", "left_shift", other, self)
 
     def __ilshift__(self, other: Any) -> Tensor:
-        return _into(_tensor(self), "left_shift", self << other)
+        return self << other if is_element(self) else _into(_tensor(self), "<<", self << other)
 
     def __rshift__(self, other: Any) -> Tensor:
         return _call("evaluate", "right_shift", self, other)
@@ -154,7 +156,7 @@ class ArrayMethods:
         return _call("evaluate", "right_shift", other, self)
 
     def __irshift__(self, other: Any) -> Tensor:
-        return _into(_tensor(self), "right_shift", self >> other)
+        return self >> other if is_element(self) else _into(_tensor(self), ">>", self >> other)
 
     # As in NumPy, None is an object that no element is equal to.
 
@@ -634,7 +636,14 @@ def _reduced(name: str, tensor: Any, *how: Any) -> Tensor:
 
 
 def _inplace(name: str, target: Any, other: Any) -> Tensor:
-    result: Tensor = late.array.apply(name, target, other, out=target)
+    if target.shape:
+        result: Tensor = late.array.apply(name, target, other, out=target)
+        return result
+    if not is_element(target):  # those are numbers, which do not change
+        with suppress(TypeError, ValueError):  # what does not fit makes a new number too
+            result = late.array.apply(name, target, other, out=target)
+            return result
+    result = late.array.apply(name, target, other)
     return result
 
 

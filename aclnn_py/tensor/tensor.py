@@ -21,6 +21,7 @@ from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor import recipes, transfer, views
 from aclnn_py.tensor.array_methods import ArrayMethods
 from aclnn_py.tensor.dtypes import DType, dtype_of
+from aclnn_py.tensor.elements import note
 from aclnn_py.tensor.formats import Format, format_of, has_matrix_blocks, is_blocked
 from aclnn_py.tensor.layout import Layout, contiguous_layout, layout_of, viewed
 from aclnn_py.tensor.shown import SHOWN, numpys_view
@@ -82,6 +83,14 @@ def describe(tensors: Sequence[Any]) -> bool:
         if not there:
             _desc_of(tensor)
     return True
+
+
+def _element(tensor: Tensor) -> Tensor:
+    """A number of a tensor; inside a capture, which will write later, with memory of its own."""
+    if thread.capture is not None:
+        tensor = late.functional.contiguous(tensor)
+    note(tensor)
+    return tensor
 
 
 class Tensor(ArrayMethods):
@@ -263,6 +272,15 @@ class Tensor(ArrayMethods):
         """Release the memory now; all views of it are closed as well."""
         self._memory.close()
 
+    def move_to(self, other: Tensor) -> None:
+        """Take the memory of another tensor of the same shape and dtype; launches keep the old."""
+        kept = self._memory, getattr(self, "_made_desc", None)
+        self._memory, self._layout, self._offset = other._memory, other._layout, other._offset
+        for name in ("_made_desc", "_made_at"):
+            if hasattr(self, name):
+                delattr(self, name)
+        note(self, kept)
+
     # Views.
 
     @property
@@ -292,12 +310,14 @@ class Tensor(ArrayMethods):
                 length = layout.shape[0]
                 if -length <= key < length:
                     start = (key if key >= 0 else key + length) * layout.strides[0]
-                    return self._seen(row, self._offset + start)
+                    seen = self._seen(row, self._offset + start)
+                    return seen if row.shape else _element(seen)
             elif layout.shape and not is_blocked(layout.format):
                 shape, strides = layout.shape[1:], layout.strides[1:]
                 layout.row = viewed(layout, View(shape, strides, 0))
         if views.is_basic(key):
-            return self._viewed(views.index(self._view, key), "index")
+            found = self._viewed(views.index(self._view, key), "index")
+            return found if found._layout.shape or views.has_dots(key) else _element(found)
         selected: Tensor = late.array.index(self, key)
         return selected
 

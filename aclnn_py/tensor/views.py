@@ -256,6 +256,11 @@ def is_basic(key: object) -> bool:
     return key is None or key is Ellipsis or _is_integer(key)
 
 
+def has_dots(key: object) -> bool:
+    """Whether there is an ellipsis in a key: then NumPy gives an array, and no number."""
+    return key is Ellipsis or (isinstance(key, tuple) and any(item is Ellipsis for item in key))
+
+
 def _is_integer(item: object) -> bool:
     if type(item) is int:
         return True

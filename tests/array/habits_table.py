@@ -43,6 +43,28 @@ VIEWS = [
     "x = f4.copy(); x[:] = 5; y = x[::-1]; x = x + 1; y[0] = 3; x",
 ]  # fmt: skip
 
+# An element is a number of its own, whatever is written afterwards.
+ELEMENTS = [
+    f"x = {make}; {statements}"
+    for make in ("f8v.copy()", "i4v.copy()", "z[0].copy()", "u1v.copy()[::-1]")
+    for statements in (
+        "x[0], x[1] = x[1], x[0]; x", "y = x[0]; x[0] = x[1]; x[1] = y; x, y",
+        "y = x[1]; x *= 2; y", "y = x[1]; x[::-1][-2] = 7; y", "y = x[::-1][0]; x[-1] = 7; y",
+        "y = x[0]; y += 1; x, y", "y = x[0]; w = y; y *= 2; w, y", "y = x[0, ...]; x[0] = 5; y",
+        "y = list(x); x.fill(3); y", "y, *w = x; x[:] = 0; y, w", "y = x[0]; y += x[1]; y += x; y",
+        "y = x[2]; np.add(x, 1, out=x); y", "y = x[2]; np.put(x, [2], 9); y",
+        "y = x[2]; np.add.at(x, [2, 2], 9); x, y", "y = x[2]; np.cumsum(x, out=x); y",
+        "y = x[2]; w = [y, y + 1]; x[2] = 0; w", "x[0] += x[1]; x", "y = x.sum(); y /= 2; y",
+        "y = x.reshape(2, 2); w = y[1, 0]; y[1] = 8; w, x", "y = x[1:][0]; x += x; y",
+    )
+] + [
+    "x = f40 * 1; y = x[()]; x = x + 1; y", "x = i4v.copy(); y = x[0]; y <<= 1; x, y",
+    "x = i4v.copy(); y = x[0]; y += 1.5; x, y", "x = m.copy(); y = x[0, 0]; x ^= True; y",
+    "x = f4.copy(); y = x[1]; x += 1; y", "x = f4.copy(); y = x[1][2]; x[1] = 3; y",
+    "x = u2.copy(); y = x[0, 1]; x[0, 1] = 9; y", "x = f4.copy(); y = f4.sum(); y += f4; y",
+    "x = [v for v in f4v]; x[0]", "x = f4.copy(); y = x.real[1, 1]; x[1] = 0; y",
+]  # fmt: skip
+
 # What does not fit is refused, not changed.
 STORED = [
     "x = i4.copy(); x[0, 0] = np.nan; x", "x = i4.copy(); x.fill(np.inf); x",
@@ -139,4 +161,10 @@ ARGUMENTS = [
     "x = u2.copy(); x[::-1, k] = 7; x", "np.full((2, 2), f40, like=f4)",
 ]  # fmt: skip
 
-HABITS = {"views": VIEWS, "stored": STORED, "methods": METHODS, "arguments": ARGUMENTS}
+HABITS = {
+    "views": VIEWS,
+    "elements": ELEMENTS,
+    "stored": STORED,
+    "methods": METHODS,
+    "arguments": ARGUMENTS,
+}

@@ -19,7 +19,7 @@ import pytest
 import aclnn_py as ap
 from aclnn_py import errors
 from aclnn_py.array import rows
-from aclnn_py.tensor import shown
+from aclnn_py.tensor import elements, shown
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -338,3 +338,49 @@ def test_text_follows_the_options_of_printing(device) -> None:
         with np.printoptions(**options):
             assert str(tensor) == str(x)
             assert str(tensor[0]) == str(x[0])
+
+
+def test_bubbles_rise_by_swaps_of_elements(device) -> None:
+    x = ap.from_numpy(np.array([3, 1, 2, 5, 4]))
+    for end in range(len(x) - 1, 0, -1):
+        for i in range(end):
+            if x[i] > x[i + 1]:
+                x[i], x[i + 1] = x[i + 1], x[i]
+    assert x.tolist() == [1, 2, 3, 4, 5]
+
+
+def test_an_element_is_a_view_to_operators(device) -> None:
+    x = ap.zeros((3,), "float32")
+    place, other = x[1], x[2]
+    ap.ops.adds(place, 5.0, 1.0, place)
+    assert x.tolist() == [0, 5, 0]
+    with ap.Sequence.record() as record:
+        ap.ops.adds(other, 1.0, 1.0, other)
+    x[0] = 1  # from here on both have memory of their own; what was recorded keeps its place
+    record.run()
+    assert x.tolist() == [1, 5, 2] and other.item() == 1 and place.item() == 5
+    del x, place, other, record
+    assert not elements.ELEMENTS
+
+
+def test_an_element_in_a_capture_is_a_number(device) -> None:
+    x = ap.from_numpy(np.arange(3.0, dtype=np.float32))
+    outside = x[0]
+    with ap.Graph() as graph:
+        with graph.capture():
+            x[0], x[2] = x[2], x[0]
+        graph.replay()
+        assert x.tolist() == [2, 1, 0]
+        graph.replay()
+        assert x.tolist() == [0, 1, 2]
+    assert outside.item() == 0
+
+
+def test_a_number_that_is_written_in_place_stays_where_it_is(device) -> None:
+    step = ap.zeros((), "int64")
+    with ap.Graph() as graph:
+        with graph.capture():
+            step += 1
+        graph.replay()
+        graph.replay()
+    assert step.item() == 2
