@@ -34,7 +34,11 @@ results of operators are row-major.
 Views of NumPy's are views here. No view of the device runs backwards, so `t[::-1]`, `np.flip` and
 `np.rot90` make copies, which stay the same as the elements they show: what an expression, an
 assignment or `out=` writes into one is written into the other. `ap.ops` and `ap.functional` write
-into one of them only. `t[i]` is a tensor without dimensions, not a number: `[0] * t[i]` multiplies.
+into one of them only.
+
+An element `t[i]` of a vector is a tensor without dimensions that keeps its value whatever
+expressions write into `t`, and `+=` makes a new one of it, as of NumPy's numbers. `[0] * t[i]`
+multiplies. Results such as `t.sum()` are tensors too: `+=` changes them under every name.
 
 `np.vectorize`, `np.nditer`, `np.ndenumerate`, `np.r_` and `np.c_` are no functions that ask their
 arguments: they call `np.asarray(t)`, which copies to the host, and give arrays or numbers of it.

@@ -13,7 +13,7 @@ import numpy as np
 
 from aclnn_py import functional, ops
 from aclnn_py.array.backwards import written
-from aclnn_py.array.elements import settle
+from aclnn_py.array.elements import expect_target
 from aclnn_py.array.promotion import (
     LISTS,
     cast,
@@ -64,7 +64,7 @@ def apply(name: str, *operands: Any, out: Tensor | None = None) -> Tensor:
     """Evaluate the function of that name, into ``out`` if one is given."""
     known = _ALIASES.get(name, name)
     if isinstance(out, Tensor):
-        settle(out.buffer)
+        expect_target(out)
     # An operator that reads elements which it has overwritten already would be wrong.
     if isinstance(out, Tensor) and any(
         isinstance(operand, Tensor) and overlaps(out, operand) for operand in operands

@@ -6,10 +6,22 @@ from __future__ import annotations
 from aclnn_py import functional
 from aclnn_py.memory.buffer import Buffer
 from aclnn_py.runtime.current import thread
-from aclnn_py.tensor.elements import ELEMENTS
+from aclnn_py.tensor.elements import ELEMENTS, is_element
 from aclnn_py.tensor.tensor import Tensor
 
-__all__ = ["settle"]
+__all__ = ["expect_target", "settle"]
+
+
+def expect_target(tensor: Tensor) -> None:
+    """Raise for an element, which NumPy cannot write either; else prepare its memory."""
+    if not ELEMENTS:
+        return
+    if not tensor.shape and is_element(tensor):
+        raise TypeError(
+            "an element of a tensor is a number, into which nothing is written; assign to t[i], "
+            "or take the view t[i, ...]"
+        )
+    settle(tensor.buffer)
 
 
 def settle(memory: Buffer) -> None:

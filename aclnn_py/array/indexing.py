@@ -22,7 +22,7 @@ from aclnn_py._ffi import lib
 from aclnn_py.array.arithmetic import overlaps, shares_memory
 from aclnn_py.array.backwards import flipped as turned
 from aclnn_py.array.backwards import written
-from aclnn_py.array.elements import settle
+from aclnn_py.array.elements import expect_target
 from aclnn_py.array.parts import WIDE_UNSIGNED, as_bits, part
 from aclnn_py.array.promotion import cast, is_operand, scalar, tensor_of
 from aclnn_py.errors import DeviceMismatchError
@@ -103,7 +103,7 @@ def _movable(tensor: Tensor) -> Tensor:
 
 def assign(tensor: Tensor, key: Any, value: Any) -> None:
     """Evaluate ``tensor[key] = value``; the value is converted as ``astype`` does and broadcast."""
-    settle(tensor.buffer)
+    expect_target(tensor)
     _assign(tensor, key, scalar(value))
     written(tensor)
 
@@ -157,7 +157,7 @@ def _assign(tensor: Tensor, key: Any, value: Any) -> None:
 
 def add(tensor: Tensor, key: Any, value: Tensor) -> None:
     """Add to the selected elements; to one that is selected twice, twice."""
-    settle(tensor.buffer)
+    expect_target(tensor)
     _add(tensor, key, value)
     written(tensor)
 

@@ -11,7 +11,7 @@ import numpy as np
 from aclnn_py import functional, ops
 from aclnn_py.array.arithmetic import check_out, overlaps
 from aclnn_py.array.backwards import written
-from aclnn_py.array.elements import settle
+from aclnn_py.array.elements import expect_target
 from aclnn_py.array.parts import WIDE_UNSIGNED, part
 from aclnn_py.array.promotion import (
     cast,
@@ -185,7 +185,7 @@ def stored(name: str, result: Any, out: Any) -> Any:
             raise TypeError(f"{name}: out must hold {len(result)} tensors")
         return tuple(stored(name, r, o) for r, o in zip(result, out, strict=True))
     check_out(out, result.shape, result.layout.dtype, name)
-    settle(out.buffer)
+    expect_target(out)
     if out.shape != result.shape:
         raise ValueError(f"{name}: the result has shape {result.shape}, out has {out.shape}")
     ops.inplace_copy(out, functional.contiguous(result) if overlaps(out, result) else result)

@@ -24,7 +24,9 @@ from aclnn_py.array.parts import as_bits
 from aclnn_py.array.reduction import axes_of, reduce
 from aclnn_py.functional.shapes import broadcast
 from aclnn_py.tensor.creation import zeros
+from aclnn_py.tensor.shown import SHOWN, numpys_view
 from aclnn_py.tensor.tensor import Tensor
+from aclnn_py.tensor.views import View, is_contiguous
 
 __all__: list[str] = []
 
@@ -73,10 +75,24 @@ def _column_major(a: Tensor) -> bool:
 
 
 def ravel(a: Tensor, order: str = "C") -> Tensor:
+    """A view of elements that follow each other, else a copy."""
     if order == "K":  # as they lie in memory
-        axes = sorted(range(a.ndim), key=lambda axis: -a.strides[axis])
-        return a.permute(*axes).reshape(-1)
-    return reshape(a, -1, order)
+        a = a.permute(*sorted(range(a.ndim), key=lambda axis: -a.strides[axis]))
+    elif order == "F" or (order == "A" and _column_major(a)):
+        a = a.T
+    elif order not in ("C", "A"):
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+    row = a.reshape(-1)
+    return row if row.buffer is not a.buffer or _follow(a) else functional.contiguous(row)
+
+
+def _follow(a: Tensor) -> bool:
+    """Whether the elements follow each other to NumPy, for which there are views backwards."""
+    shown = SHOWN.get(id(a.buffer))
+    if shown is None:
+        return a.is_contiguous
+    view = numpys_view(shown, View(a.shape, a.strides, a.offset))
+    return is_contiguous(view.shape, view.strides)
 
 
 def transpose(a: Tensor, axes: Any = None) -> Tensor:

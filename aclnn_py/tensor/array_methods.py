@@ -590,8 +590,8 @@ class ArrayMethods:
         return self.ravel(order).copy()
 
     def ravel(self, order: str = "C") -> Tensor:
-        """Return the elements in one dimension; a view where the strides allow it."""
-        return _tensor(self).reshape(-1) if order == "C" else _call("ravel", self, order)
+        """Return the elements in one dimension; a view if they follow each other."""
+        return _call("ravel", self, order)
 
     def tolist(self) -> Any:
         """Wait for the work on this tensor and return its elements as nested lists."""

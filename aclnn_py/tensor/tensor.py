@@ -21,7 +21,7 @@ from aclnn_py.runtime.stream import Stream
 from aclnn_py.tensor import recipes, transfer, views
 from aclnn_py.tensor.array_methods import ArrayMethods
 from aclnn_py.tensor.dtypes import DType, dtype_of
-from aclnn_py.tensor.elements import note
+from aclnn_py.tensor.elements import is_element, note
 from aclnn_py.tensor.formats import Format, format_of, has_matrix_blocks, is_blocked
 from aclnn_py.tensor.layout import Layout, contiguous_layout, layout_of, viewed
 from aclnn_py.tensor.shown import SHOWN, numpys_view
@@ -300,6 +300,9 @@ class Tensor(ArrayMethods):
             raise ValueError(
                 f"{what}: a {self._layout.format.name} tensor has no such view; convert it first"
             )
+        if not self._layout.shape and is_element(self):  # a number, of which NumPy makes arrays
+            own: Tensor = late.functional.contiguous(self)
+            return Tensor._of(own._memory, viewed(own._layout, view), view.offset - self._offset)
         return Tensor._of(self._memory, viewed(self._layout, view), view.offset)
 
     def __getitem__(self, key: Any) -> Tensor:
@@ -403,7 +406,7 @@ class Tensor(ArrayMethods):
         if view is None:
             return self.contiguous().reshape(*shape)
         found = self._viewed(view, "reshape")
-        if plain and len(reshaped) < _MOST_SHAPES:
+        if plain and self._layout.shape and len(reshaped) < _MOST_SHAPES:
             reshaped[tuple(dims)] = found._layout
         return found
 
