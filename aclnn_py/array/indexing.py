@@ -110,6 +110,8 @@ def assign(tensor: Tensor, key: Any, value: Any) -> None:
 
 def _is_truth(key: Any) -> bool:
     """Whether a key is a single truth value."""
+    if key.__class__ in (int, slice, tuple):
+        return False
     return isinstance(key, (bool, np.bool_)) or (
         isinstance(key, (Tensor, np.ndarray)) and not key.ndim and key.dtype.kind == "b"
     )
