@@ -80,7 +80,7 @@ functional = Hook("functional", "cast contiguous softmax")
 dlpack = Hook("dlpack", "device_of export")
 xp = Hook("xp", "namespace")
 # A generator makes tensors of random numbers.
-drawing = Hook("drawing", "choice exponential integers normal permutation random uniform")
+drawing = Hook("drawing", "choice exponential integers normal permutation random shuffle uniform")
 # An operator that refuses a dtype is computed in another way, if the thread has chosen one.
 unsupported = Hook("unsupported", "compute_instead")
 # The help of operators.

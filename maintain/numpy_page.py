@@ -58,8 +58,8 @@ show a vector or a matrix as a table.
 ## Random numbers
 
 `ap.Generator` has methods of `numpy.random.Generator` with its arguments, dtypes and errors:
-`random`, `uniform`, `standard_normal`, `normal`, `exponential`, `integers`, `permutation` and
-`choice`. The distributions are NumPy's, the numbers of a seed are CANN's.
+`random`, `uniform`, `standard_normal`, `normal`, `exponential`, `integers`, `permutation`,
+`shuffle` and `choice`. The distributions are NumPy's, the numbers of a seed are CANN's.
 
 ```python
 import aclnn_py as ap

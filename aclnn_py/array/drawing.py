@@ -29,6 +29,7 @@ __all__ = [
     "normal",
     "permutation",
     "random",
+    "shuffle",
     "uniform",
 ]
 
@@ -59,6 +60,11 @@ def uniform(
     generator: Generator, low: Any = 0.0, high: Any = 1.0, size: Size = None, dtype: Any = "float64"
 ) -> Tensor:
     low, high = (_beside(generator, item) for item in (low, high))
+    width = np.asarray(high - low)
+    if not np.isfinite(width).all():
+        raise OverflowError("high - low range exceeds valid bounds")
+    if (width < 0).any():
+        raise ValueError("high - low < 0")
     unit = random(generator, _shape(size, low, high), dtype)
     return cast(unit * (high - low) + low, unit.layout.dtype)
 
@@ -79,6 +85,8 @@ def exponential(
     generator: Generator, scale: Any = 1.0, size: Size = None, dtype: Any = "float64"
 ) -> Tensor:
     scale = _beside(generator, scale)
+    if bool(np.any(np.asarray(scale) < 0)):
+        raise ValueError("scale < 0")
     unit = random(generator, _shape(size, scale), dtype)
     # 1 - u is never 0, so that the logarithm is finite.
     return cast(apply("log", 1 - unit) * -scale, unit.layout.dtype)
@@ -89,6 +97,8 @@ def integers(
     dtype: Any = "int64", endpoint: bool = False,
 ) -> Tensor:  # fmt: skip
     first, last = (0, low) if high is None else (low, high)
+    if np.ndim(first) or np.ndim(last):
+        raise TypeError("low and high are numbers here; scale the numbers of random() for several")
     last += endpoint
     kind = dtype_of(dtype)
     limits = np.iinfo(kind.numpy)
@@ -107,6 +117,13 @@ def permutation(generator: Generator, x: Any, axis: int = 0) -> Tensor:
     values = placed(x, generator.device)
     order = functional.randperm(values.shape[axis], generator=generator)
     return take(values, order, axis)
+
+
+def shuffle(generator: Generator, x: Tensor, axis: int = 0) -> None:
+    """Bring the slices of a tensor along a dimension into a random order, in place."""
+    if not isinstance(x, Tensor):
+        raise TypeError(f"x: expected a Tensor, got {type(x).__name__}; NumPy shuffles on the host")
+    x[...] = permutation(generator, x, axis)
 
 
 def choice(

@@ -101,6 +101,18 @@ class Drawing:
         drawn: Tensor = late.drawing.permutation(self, x, axis)
         return drawn
 
+    def shuffle(self, x: Tensor, axis: int = 0) -> None:
+        """Bring a tensor into a random order, in place.
+
+        Parameters
+        ----------
+        x : Tensor
+            What is written.
+        axis : int, default 0
+            The dimension whose slices change their places.
+        """
+        late.drawing.shuffle(self, x, axis)
+
     def choice(
         self, a: Any, size: Size = None, replace: bool = True, p: Any = None, axis: int = 0
     ) -> Tensor:

@@ -98,3 +98,29 @@ def test_mistakes_are_numpys(rng, call, message: str) -> None:
         call(rng)
     with pytest.raises(TypeError, match="float64, float32"):
         rng.random(3, "int32")
+
+
+def test_a_shuffle_moves_rows_in_place(device) -> None:
+    rng = ap.Generator().manual_seed(5)
+    x = ap.from_numpy(np.arange(20).reshape(10, 2))
+    backwards = x[::-1]
+    assert rng.shuffle(x) is None
+    assert sorted(x[:, 0].tolist()) == list(range(0, 20, 2))
+    assert x[:, 0].tolist() != list(range(0, 20, 2))
+    assert (x[:, 1] - x[:, 0] == 1).all() and (backwards == x[::-1]).all()
+    rng.shuffle(x, axis=1)
+    with pytest.raises(TypeError, match="expected a Tensor"):
+        rng.shuffle([1, 2])
+
+
+def test_what_numpys_generator_refuses_is_refused(device) -> None:
+    rng = ap.Generator().manual_seed(5)
+    for call, error in (
+        (lambda: rng.uniform(5, 2), ValueError),
+        (lambda: rng.uniform([0, 3], [1, 2]), ValueError),
+        (lambda: rng.uniform(0, np.inf), OverflowError),
+        (lambda: rng.exponential(-1), ValueError),
+        (lambda: rng.integers([1, 2], [3, 4]), TypeError),
+    ):
+        with pytest.raises(error):
+            call()
