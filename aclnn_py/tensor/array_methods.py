@@ -73,6 +73,8 @@ class ArrayMethods:
     __mul__ = _binary["multiply"]
 
     def __rmul__(self, other: Any) -> Tensor:
+        if other.__class__ is str:
+            return NotImplemented  # Python repeats it
         return _binary["multiply"](other, self)
 
     def __imul__(self, other: Any) -> Tensor:
@@ -158,13 +160,17 @@ class ArrayMethods:
     def __irshift__(self, other: Any) -> Tensor:
         return self >> other if is_element(self) else _into(_tensor(self), ">>", self >> other)
 
-    # As in NumPy, None is an object that no element is equal to.
+    # As in NumPy, no element is equal to None or to a text.
 
     def __eq__(self, other: Any) -> Tensor:  # type: ignore[override]
-        return _filled(self, False) if other is None else _binary["equal"](self, other)
+        if other is None or other.__class__ is str:
+            return _filled(self, False)
+        return _binary["equal"](self, other)
 
     def __ne__(self, other: Any) -> Tensor:  # type: ignore[override]
-        return _filled(self, True) if other is None else _binary["not_equal"](self, other)
+        if other is None or other.__class__ is str:
+            return _filled(self, True)
+        return _binary["not_equal"](self, other)
 
     __lt__ = _binary["less"]
 

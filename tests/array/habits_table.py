@@ -62,7 +62,8 @@ ELEMENTS = [
     "x = i4v.copy(); y = x[0]; y += 1.5; x, y", "x = m.copy(); y = x[0, 0]; x ^= True; y",
     "x = f4.copy(); y = x[1]; x += 1; y", "x = f4.copy(); y = x[1][2]; x[1] = 3; y",
     "x = u2.copy(); y = x[0, 1]; x[0, 1] = 9; y", "x = f4.copy(); y = f4.sum(); y += f4; y",
-    "x = [v for v in f4v]; x[0]", "x = f4.copy(); y = x.real[1, 1]; x[1] = 0; y",
+    "x = [v for v in f4v]; x[0]", "'ab' * abs(i4[1, 1])", "i4 == 'a'", "f4 != 'a'", "f4 < 'a'",
+    "x = f4.copy(); y = x.real[1, 1]; x[1] = 0; y",
 ]  # fmt: skip
 
 # What does not fit is refused, not changed.
