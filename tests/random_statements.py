@@ -104,6 +104,8 @@ def run(calls: int, seed: int) -> tuple[collections.Counter[str], list[str]]:
         device: dict[str, Any] = {"np": np}
         device |= {kind: ap.from_numpy(value) for kind, value in wholes().items()}
         for at, statement in enumerate(statements):
+            if isinstance(host.get(statement.split(".flat")[0]), np.generic):
+                break  # NumPy writes into a copy of the number
             wanted, found = _raised(statement, host), _raised(statement, device)
             fault = ""
             if wanted is not None and found is None:

@@ -178,12 +178,9 @@ def interp(
             raise TypeError("np.interp: the places are no complex numbers")
     fp = placed(fp, device)
     if fp.dtype.kind == "c":
-        edges = [None if item is None else complex(item) for item in (left, right)]
-        real = [None if item is None else item.real for item in edges]
-        imaginary = [None if item is None else item.imag for item in edges]
         return functional.complex(
-            interp(x, xp, fp.real, real[0], real[1], period),
-            interp(x, xp, fp.imag, imaginary[0], imaginary[1], period),
+            interp(x, xp, fp.real, _part(left, "real"), _part(right, "real"), period),
+            interp(x, xp, fp.imag, _part(left, "imag"), _part(right, "imag"), period),
         )
     points, places, values = (cast(placed(item, device), wide) for item in (x, xp, fp))
     if places.shape != values.shape or places.ndim != 1:
@@ -213,6 +210,10 @@ def interp(
     result = functional.where(points < places[0], first, result)
     result = functional.where(points > places[-1], last, result)
     return functional.where(points != points, points, result)
+
+
+def _part(edge: Any, name: str) -> Any:
+    return None if edge is None else getattr(complex(edge), name)
 
 
 def unwrap(p: Tensor, discont: Any = None, axis: int = -1, *, period: float = 2 * pi) -> Tensor:

@@ -23,6 +23,14 @@ from aclnn_py.array.arithmetic import overlaps, shares_memory
 from aclnn_py.array.backwards import flipped as turned
 from aclnn_py.array.backwards import written
 from aclnn_py.array.elements import expect_target
+from aclnn_py.array.keys import (
+    SEQUENCES,
+    checked,
+    expanded,
+    forwards,
+    is_array,
+    is_truth,
+)
 from aclnn_py.array.parts import WIDE_UNSIGNED, as_bits, part
 from aclnn_py.array.promotion import cast, is_operand, scalar, tensor_of
 from aclnn_py.errors import DeviceMismatchError
@@ -37,7 +45,6 @@ __all__ = ["add", "assign", "take", "take_along"]
 # So many index elements are copied to the host in less time than the device finds their extremes.
 _FEW = 1 << 16
 
-_SEQUENCES = (list, tuple, range)
 _BITS = {"complex64": "int64", **WIDE_UNSIGNED}
 
 
@@ -57,7 +64,7 @@ def take(tensor: Tensor, key: Any) -> Tensor:
     """Evaluate ``tensor[key]`` for a key that is not basic."""
     if isinstance(key, Tensor) and key.dtype.kind in "iu" and tensor.ndim:
         return take_along(tensor, key, 0)
-    if _is_truth(key):
+    if is_truth(key):
         return functional.contiguous(_all_or_none(tensor, key))
     if tensor.dtype_name != "complex128" and _is_mask(key) and key.shape == tensor.shape:
         _same_device(tensor, key)
@@ -108,22 +115,13 @@ def assign(tensor: Tensor, key: Any, value: Any) -> None:
     written(tensor)
 
 
-def _is_truth(key: Any) -> bool:
-    """Whether a key is a single truth value."""
-    if key.__class__ in (int, slice, tuple):
-        return False
-    return isinstance(key, (bool, np.bool_)) or (
-        isinstance(key, (Tensor, np.ndarray)) and not key.ndim and key.dtype.kind == "b"
-    )
-
-
 def _all_or_none(tensor: Tensor, key: Any) -> Tensor:
     """The tensor in a new dimension, which is as long as the truth value says."""
     return tensor[None] if key else tensor[None][:0]
 
 
 def _assign(tensor: Tensor, key: Any, value: Any) -> None:
-    if _is_truth(key):
+    if is_truth(key):
         tensor, key = _all_or_none(tensor, key), ...
     if tensor.dtype_name == "complex128":
         source = _source(value, tensor)
@@ -211,7 +209,7 @@ def _source(value: Any, view: Tensor) -> Tensor:
     array = np.asarray(value)
     if array.dtype.kind == "O":
         raise TypeError(f"value: {type(value).__name__} is no array of numbers")
-    if isinstance(value, _SEQUENCES):
+    if isinstance(value, SEQUENCES):
         array = np.array(value, kind.numpy)  # refuses Python numbers that do not fit
     return from_numpy(array.astype(kind.numpy), device=view.device)
 
@@ -244,8 +242,8 @@ def _same_device(tensor: Tensor, other: Tensor) -> None:
 
 
 def _select(tensor: Tensor, key: Any) -> Selection:
-    items = _expanded(list(key) if isinstance(key, tuple) else [key], tensor.ndim)
-    gathers = any(_is_array(item) for item in items)
+    items = expanded(list(key) if isinstance(key, tuple) else [key], tensor.ndim)
+    gathers = any(is_array(item) for item in items)
     basic: list[Any] = []
     flipped: list[int] = []
     indices: list[Tensor | None] = []
@@ -259,19 +257,19 @@ def _select(tensor: Tensor, key: Any) -> Selection:
             indices.append(None)
             continue
         if isinstance(item, slice):
-            forwards, backwards = _forwards(item, tensor.shape[axis])
+            ahead, backwards = forwards(item, tensor.shape[axis])
             if backwards:
                 flipped.append(len(indices))
-            basic.append(forwards)
+            basic.append(ahead)
             indices.append(None)
-        elif _is_array(item):
+        elif is_array(item):
             for index in _index_tensors(item, tensor, axis):
                 basic.append(slice(None))
                 indices.append(index)
             axis += item.ndim - 1 if item.dtype.kind == "b" else 0
         elif gathers:
             # Beside index arrays an integer is one of them.
-            position = np.asarray(_checked(item, tensor.shape[axis], axis))
+            position = np.asarray(checked(item, tensor.shape[axis], axis))
             basic.append(slice(None))
             indices.append(from_numpy(position, device=tensor.device))
         else:
@@ -292,66 +290,6 @@ def _select(tensor: Tensor, key: Any) -> Selection:
     return Selection(view, tuple(flipped), tuple(indices))
 
 
-def _expanded(items: list[Any], rank: int) -> list[Any]:
-    """The key with lists as arrays and one entry for every dimension.
-
-    An ellipsis that stands for no dimension is left in: NumPy takes index arrays on its two sides
-    for separate ones.
-    """
-    items = [np.asarray(item) if isinstance(item, _SEQUENCES) else item for item in items]
-    items = [item.astype(np.int64) if _is_array(item) and item.size == 0 and item.dtype.kind == "f"
-             and isinstance(item, np.ndarray) else item for item in items]  # fmt: skip
-    dots = [i for i, item in enumerate(items) if item is Ellipsis]
-    if len(dots) > 1:
-        raise IndexError("an index can only have a single ellipsis ('...')")
-    used = sum(_consumed(item) for item in items)
-    if used > rank:
-        raise IndexError(
-            f"too many indices for array: array is {rank}-dimensional, but {used} were indexed"
-        )
-    full = [slice(None)] * (rank - used)
-    if dots and not full:
-        return items
-    at = dots[0] if dots else len(items)
-    return [*items[:at], *full, *items[at + bool(dots) :]]
-
-
-def _is_array(item: Any) -> bool:
-    return isinstance(item, (Tensor, np.ndarray))
-
-
-def _consumed(item: Any) -> int:
-    if item is None or item is Ellipsis:
-        return 0
-    if isinstance(item, (bool, np.bool_)):
-        raise IndexError("a single bool is no index here; use a mask of the shape of the tensor")
-    if _is_array(item) and item.dtype.kind == "b":
-        return int(item.ndim)
-    if isinstance(item, slice) or _is_array(item) or hasattr(item, "__index__"):
-        return 1
-    raise IndexError(
-        "only integers, slices (`:`), ellipsis (`...`), None and integer or boolean arrays are "
-        f"valid indices, not {type(item).__name__}"
-    )
-
-
-def _forwards(item: slice, length: int) -> tuple[slice, bool]:
-    start, stop, step = item.indices(length)
-    if step > 0:
-        return item, False
-    positions = range(start, stop, step)
-    if not positions:
-        return slice(0, 0), True
-    return slice(positions[-1], positions[0] + 1, -step), True
-
-
-def _checked(item: Any, length: int, axis: int) -> int:
-    at = int(item)
-    if not -length <= at < length:
-        raise IndexError(f"index {at} is out of bounds for axis {axis} with size {length}")
-    return at % length
-
-
 def _index_tensors(item: Any, tensor: Tensor, axis: int) -> list[Tensor]:
     """The index tensors an array stands for: itself, or the places where a mask is true."""
     if item.dtype.kind == "b":
@@ -370,8 +308,8 @@ def _index_tensors(item: Any, tensor: Tensor, axis: int) -> list[Tensor]:
         return [_index_tensor(item, tensor, axis)]
     length = tensor.shape[axis]
     if item.size:
-        _checked(item.min(), length, axis)
-        _checked(item.max(), length, axis)
+        checked(item.min(), length, axis)
+        checked(item.max(), length, axis)
     return [from_numpy(item.astype(np.int64), device=tensor.device)]
 
 
@@ -381,7 +319,7 @@ def _index_tensor(item: Tensor, tensor: Tensor, axis: int) -> Tensor:
     index, length = cast(item, dtype_of("int64")), tensor.shape[axis]
     if item.count and thread.capture is None and not _all_within(index, length):
         for extreme in _extremes(index):
-            _checked(extreme, length, axis)
+            checked(extreme, length, axis)
     return index
 
 

@@ -145,17 +145,24 @@ def polyfit(
         result = result if wanted.ndim == 2 else functional.contiguous(result[:, 0])
     if not cov:
         return result
+    return result, _covariance(rows, many, result, cov, wanted.ndim)
+
+
+def _covariance(rows: Tensor, many: Tensor, found: Tensor, cov: Any, rank: int) -> Tensor:
+    """How certain the coefficients are: one matrix, or one for each column."""
+    scale = functional.sqrt((rows * rows).sum(0))
+    scaled = rows / scale
     spread = linalg_inv((scaled[:, :, None] * scaled[:, None, :]).sum(0)) / scale / scale[:, None]
     if cov == "unscaled":
-        return result, spread
-    if x.count <= deg + 1:
+        return spread
+    length, count = rows.shape
+    if length <= count:
         raise ValueError(
             "the number of data points must exceed order to scale the covariance matrix"
         )
-    rest = many - (rows[:, :, None] * result.reshape(deg + 1, -1)).sum(1)
-    factor = (rest * rest).sum(0) / (x.count - deg - 1)
-    whole = spread[:, :, None] * factor
-    return result, whole if wanted.ndim == 2 else whole[:, :, 0]
+    rest = many - (rows[:, :, None] * found.reshape(count, -1)).sum(1)
+    whole = spread[:, :, None] * ((rest * rest).sum(0) / (length - count))
+    return whole if rank == 2 else whole[:, :, 0]
 
 
 def _fitted(matrix: Tensor, many: Tensor) -> Tensor:

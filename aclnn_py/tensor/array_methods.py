@@ -642,7 +642,7 @@ def _reduced(name: str, tensor: Any, *how: Any) -> Tensor:
 
 
 def _inplace(name: str, target: Any, other: Any) -> Tensor:
-    if target.shape:
+    if target.shape or (target.buffer.nbytes > target.nbytes and not is_element(target)):
         result: Tensor = late.array.apply(name, target, other, out=target)
         return result
     if not is_element(target):  # those are numbers, which do not change
