@@ -161,6 +161,7 @@ struct Attention {
   bool nothing = false;  // there is no result to compute
 
   bool with_lse = false;
+  bool lse_heads_first = false;  // that of packed sequences has the heads in front of the tokens
   // Positions in the plan.
   size_t query_at, key_at, value_at, pse_at, mask_at, out_at;
   size_t dequant1_at = kAbsent, quant1_at = kAbsent, dequant2_at = kAbsent, quant2_at = kAbsent,

@@ -78,10 +78,11 @@ Status check_triangle(const Attention &a, const aclTensor &mask) {
     }
   });
   if (wrong == side) return 0;
-  return fail(kKernelFault,
-              "%s: row %lld of the mask is not 0 up to its diagonal and 1 behind it, as sparseMode "
-              "2, 3 and 4 need it",
-              a.op, static_cast<long long>(wrong.load()));
+  return fail(
+      kKernelFault,
+      "%s: row %lld of the mask is not 0 up to its diagonal and 1 behind it, as causal masks "
+      "and bands need it",
+      a.op, static_cast<long long>(wrong.load()));
 }
 
 // A scale of FLOAT, or packed into 64 bits.
@@ -187,7 +188,10 @@ class Run {
     // sequences are packed.
     if (a_.with_lse)
       o_.lse = heads_of(c_.tensor(a_.lse_at), lse_,
-                        a_.packed() ? Arrangement::kPacked : Arrangement::kHeadsFirst, 1);
+                        a_.lse_heads_first ? Arrangement::kPackedHeads
+                        : a_.packed()      ? Arrangement::kPacked
+                                           : Arrangement::kHeadsFirst,
+                        1);
     if (!has(c_, a_.query_scale_at)) return;
     View scale = view_of(c_.tensor(a_.query_scale_at));
     scale.layout.push(1, 1);
