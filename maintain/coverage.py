@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -127,9 +126,19 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " are not read. Refused are cacheMode 2, whose scales the documents do not explain,"
         " qDownOut, which may be meant in front of the norm or behind it, and weights of floats,"
         " whose quantMode is said not to be implemented.",
-        "Compressor is absent: the ranges of its formulas lead beyond the sequence, and its"
-        " document does not say what the first group, the cache of states and the rows without a"
-        " result hold.",
+        "A group of Compressor with coff 2 has the first half of the states of the group in front"
+        " of it and the second half of its own, as the document of the gradient says. In front of"
+        " the first group there is none, as in the paper of DeepSeek-V4. Every token that counts is"
+        " kept in the cache, values and then scores with their bias, save for those of block 0;"
+        " without stateBlockTable none is. Places outside the table are a fault, and rows without a"
+        " group are left as they are. stateCacheStrideDim0 is not read.",
+        "FlashAttn takes its masks from the last tokens of both sequences, as SparseFlashMla does"
+        " with the same numbers. softmaxLse of packed sequences may have both shapes that the"
+        " documents give, heads first where both fit; a token that does not count or meets no key"
+        " has 0 there as output and infinity as log-sum-exp. metadata must be given and is not"
+        " read. InnerFlashAttn is the same operator. FlashAttnMetadata makes one section in which"
+        " each core has whole sequences of a head; the fields that this does not need are 0. A card"
+        " divides by a model of costs that the documents do not give.",
         "BSASelectBlockMask averages in float32. Places of the last block behind the end of a"
         " sequence count as zeros where no list says how many tokens count. A block of which none"
         " count has the score 0 in the softmax and is not chosen, nor is a group of pairs without"
@@ -203,8 +212,7 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "WeightQuantBatchMatmulNz takes blocks of 16 columns for numbers of 4 bits, as"
         " ConvertWeightToINT4Pack lays them there on a 950.",
         "Sparse4to2QuantMatmulWeightNz takes what TransSparse4to2Para gives; places that it does"
-        " not give are a fault. MatmulCompress and MatmulCompressDequant are absent: the format of"
-        " their weights is that of a tool, and no document defines it.",
+        " not give are a fault.",
         "QuantMatmulV5 and QuantMatmulWeightNz do not take INT8 beside INT4: the documents ask for"
         " a yOffset that their own formula would count twice.",
         "FusedLinearOnlineMaxSum takes its statistics from the logits as they are stored, rounded"
@@ -278,9 +286,6 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " a mask an absent gradient is not written.",
         "ThreeInterpolateBackward takes three dimensions, and four of which the last is 1, as its"
         " example has. Weights have the dtype of grad_x. An index outside the features is a fault.",
-        "Resize is absent: no document says which elements a place of its result is made of."
-        " Rasterizer is absent: its document does not say what pixels without a face hold, nor"
-        " where the index of a face begins to count.",
     ),
     "math": (
         "AffineGrid with alignCorners puts a single place along an axis in the middle, at 0.",
@@ -315,8 +320,6 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "A distance or a difference of 0 has no gradient in CdistBackward, and neither has p 0.",
         "Sinkhorn ends after 1,000 rounds at the latest: the small number in its divisions keeps"
         " the scales from ever settling on a tiny tol.",
-        "SilentCheck and SilentCheckV2 are absent: the documents do not say which numbers result"
-        " holds, how a jump is measured, and how avgRef and sfdaRef are updated.",
     ),
     "loss": (
         "The smoothing of CrossEntropyLoss is the one whose gradient the document of"
@@ -594,8 +597,9 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " the rows in their order into yOut and what goes where into commCmdInfoOut. The rows leave"
         " when its teardown runs, so y and expandX must keep their values until then. Behind the"
         " last row assistInfoForCombine has rank -1. quantExpandX is not written.",
-        "AttentionToFFN and FFNToAttention are absent: they have no result, and write into memory"
-        " of other ranks whose place and layout no document gives.",
+        "BandwidthTest lays the rows of y by the rank they come from and there as that rank has its"
+        " tokens. Mode 1 writes neither result. More tokens than y has rows are a fault. commAlg"
+        " and aivNum are not read.",
         "The first versions of dispatch and combine take the numbers of ranks and the sizes that"
         " the second take. MoeUpdateExpert, DistributeBarrier and"
         " MoeDistributeCombineAddRmsNorm, which the documents give to other chips, run on a 910B"
@@ -706,22 +710,39 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " null.",
     ),
 }
-# Why operators are absent of which the notes of no family tell it.
+# Why operators of CANN's own library are absent: the fact that its documents do not tell.
 ABSENT: dict[str, str] = {
     "aclnnAllGatherAdd": "an example of how an operator is written, not part of the library",
-    "aclnnBandwidthTest": "its document does not say how the tokens of a rank lie in y, nor what y"
-    " holds in mode 1",
     **dict.fromkeys(
-        (
-            "aclnnFlashAttn",
-            "aclnnFlashAttnMetadata",
-            "aclnnInnerFlashAttn",
-            "aclnnMegaMoe",
-            "aclnnMoeDistributeCombineV5",
-            "aclnnMoeDistributeDispatchV5",
-        ),
-        "the vendor's documents describe a function for PyTorch, not the operator",
+        ("aclnnAttentionToFFN", "aclnnFFNToAttention"),
+        "of the A3 alone, and without a result: it writes tables into memory of other ranks. The"
+        " documents give the shapes of the tables, not where in that memory they lie nor what an"
+        " entry of a token's information holds",
     ),
+    "aclnnMatmulCompress": "of the 310P alone. weight and compressIndex are what a compressor of"
+    " msModelSlim writes, and neither the operator's document nor that of the tool defines their"
+    " code",
+    "aclnnMatmulCompressDequant": "of the 310P alone. x2 and compressIndex are what a compressor of"
+    " msModelSlim writes; the documents give the sizes of its blocks, not its code",
+    "aclnnMegaMoe": "the documents of the PyTorch function give the formulas, but context alone"
+    " names the ranks, and no document says what it holds or how a C program makes it",
+    **dict.fromkeys(
+        ("aclnnMoeDistributeCombineV5", "aclnnMoeDistributeDispatchV5"),
+        "no document, only a header of the vendor's tests. No document says what context holds or"
+        " how a C program makes it",
+    ),
+    "aclnnRasterizer": "the document and the models that call it do not say what findices and"
+    " barycentric hold where no face is, nor whether faces count from 0 or from 1",
+    "aclnnResize": "the document gives the shapes and the sum over four points, but not where a"
+    " place of the result lies in self (whether corners or centres are aligned) nor how nearest"
+    " rounds; those of ResizeBilinearV2 and ResizeNearestNeighborV2 leave that to attributes that"
+    " Resize lacks",
+    "aclnnSilentCheck": "the documents give the jump and the meaning of result, but not what"
+    " minimum and maximum sfdaRef holds after the first check, what is kept where val is not finite"
+    " or npuAsdDetect is 2 or 3, nor whether inputGradRef changes",
+    "aclnnSilentCheckV2": "the document does not say how beta1 and max make the new avgRef, nor"
+    " what dstSize, dstStride and dstOffset choose; that of PyTorch contradicts it about what an"
+    " alarm of level 2 keeps",
 }
 
 _HEAD = """\
@@ -810,14 +831,9 @@ def coverage_path() -> Path:
 
 
 def _reason(name: str) -> str:
-    fact = facts.operators()[name]
-    if name in ABSENT:
-        return ABSENT[name]
-    if fact.get("experimental"):
+    if facts.operators()[name].get("experimental"):
         return "of a contributed package, not part of CANN's library"
-    told = re.compile(rf"\b{name.removeprefix('aclnn')}\b[^.]* (is|are) absent")
-    families = [family for family, notes in DECIDED.items() if told.search(" ".join(notes))]
-    return f"the notes of {families[0]} tell it" if families else "not implemented yet"
+    return ABSENT.get(name, "not implemented yet")
 
 
 def _tolerance(name: str) -> str:
