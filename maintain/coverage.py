@@ -286,6 +286,10 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " a mask an absent gradient is not written.",
         "ThreeInterpolateBackward takes three dimensions, and four of which the last is 1, as its"
         " example has. Weights have the dtype of grad_x. An index outside the features is a fault.",
+        "Rasterizer counts faces from 1, and has the index 0 and the weights 0 where no face is, as"
+        " the programs have it whose rasterizer the document describes with its own formulas. A"
+        " pixel has its centre half a pixel behind its place. A corner that is no row of v is a"
+        " fault; faces with a corner that is not finite are not drawn. On a 950 it is refused.",
     ),
     "math": (
         "AffineGrid with alignCorners puts a single place along an axis in the middle, at 0.",
@@ -731,8 +735,6 @@ ABSENT: dict[str, str] = {
         "no document, only a header of the vendor's tests. No document says what context holds or"
         " how a C program makes it",
     ),
-    "aclnnRasterizer": "the document and the models that call it do not say what findices and"
-    " barycentric hold where no face is, nor whether faces count from 0 or from 1",
     "aclnnResize": "the document gives the shapes and the sum over four points, but not where a"
     " place of the result lies in self (whether corners or centres are aligned) nor how nearest"
     " rounds; those of ResizeBilinearV2 and ResizeNearestNeighborV2 leave that to attributes that"
