@@ -25,11 +25,6 @@ UNDECLARED = ("rtLaunch", "rtKernelLaunch", "rtDevBinaryRegister", "rtDevBinaryU
 NOT_SUPPORTED = 207000
 HCCL_NOT_SUPPORTED = 5
 HCCN_FAILED = 2
-# Sizes that callers can work out.
-ABSENT = (
-    "aclnnMoeDistributeCombineSetupTeardownCalcOutputSize",
-    "aclnnMoeDistributeDispatchSetupTeardownCalcOutputSize",
-)
 # Headers in C++: what they declare has no C names (tests/emulator/test_opdev.py uses it).
 CPLUSPLUS = "opdev"
 PROTOTYPE = re.compile(r"^(?!typedef|static|return)\w[\w ]*[ *](\w+)\(", re.MULTILINE)
@@ -93,7 +88,7 @@ def test_every_function_of_a_header_exists(library: ctypes.CDLL, path: Path) -> 
     """Whatever is declared is there; only an operator may be absent, and then both its phases."""
     if path.parent.name == CPLUSPLUS:
         pytest.skip("C++")
-    absent = {name for name in functions_of(path) if not hasattr(library, name)} - set(ABSENT)
+    absent = {name for name in functions_of(path) if not hasattr(library, name)}
     operators = {name.removesuffix("GetWorkspaceSize") for name in absent}
     assert operators <= set(facts.operators())
     assert absent == operators | {f"{name}GetWorkspaceSize" for name in operators}
@@ -149,19 +144,6 @@ def test_the_page_of_the_emulator_lists_what_it_refuses() -> None:
     table = page.partition("| The emulator has no | because |")[2].partition("\n\n")[0]
     assert re.findall(r"^\| (.+?) \| (.+?) \|$", table, re.MULTILINE)[1:] == families()
     assert len(families()) > 30
-
-
-def test_absent_operators_are_absent(library: ctypes.CDLL) -> None:
-    assert [name for name in ABSENT if hasattr(library, name)] == []
-
-
-@pytest.mark.parametrize("name", ABSENT)
-def test_an_absent_function_is_a_typed_error(name: str) -> None:
-    import aclnn_py as ap
-    from aclnn_py._ffi import C
-
-    with pytest.raises(ap.errors.SymbolNotFoundError, match=name):
-        getattr(C, name)
 
 
 LINKED = {

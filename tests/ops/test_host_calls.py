@@ -293,3 +293,44 @@ def test_choice_of_random_numbers_is_kept() -> None:
     ap.ops.inplace_uniform(after, 0.0, 1.0, 7, 0)
     np.testing.assert_array_equal(before.numpy(), after.numpy())
     assert after.numpy().all()
+
+
+def sizes(what: str, *arguments: Any, results: int) -> tuple[int, list[int]]:
+    made = [ffi.new("uint64_t *") for _ in range(results)]
+    name = f"aclnnMoeDistribute{what}SetupTeardownCalcOutputSize"
+    status = getattr(C, name)(*arguments, *made)
+    assert getattr(C, name)(*arguments, ffi.NULL, *made[1:]) == (status or NULL)
+    return status, [result[0] for result in made]
+
+
+@pytest.mark.parametrize(("mode", "row"), [(0, 4096), (1, 4096), (2, 4608), (3, 4608), (4, 4608)])
+def test_sizes_of_dispatch_in_halves(mode: int, row: int) -> None:
+    x, ids = tensor((16, 4096), FLOAT16, ND), tensor((16, 6), 3, ND)
+    for experts, shared, ranks, all_tokens, wanted in (
+        (32, 0, 0, 0, [row, 96, 32 * 6 * 128, (96 + 2 * 32 // 2) * 16]),
+        (4, 0, 0, 64, [row, 96, 64 * 2 * 128, (96 + 2 * 2) * 16]),
+        (4, 1, 1, 0, [row, 96, 32 * 128, (16 * 7 + 2) * 16]),
+    ):
+        status, found = sizes(
+            "Dispatch",
+            *(x, ids, ffi.NULL, ffi.NULL, b"g", 2, 0, experts, 0, shared, ranks, mode, all_tokens),
+            *(1, 2, ffi.NULL),
+            results=4,
+        )
+        assert (status, found) == (0, wanted)
+    for handle in (x, ids):
+        assert C.aclDestroyTensor(handle) == 0
+
+
+def test_sizes_of_combine_in_halves() -> None:
+    x, ids, info = (
+        tensor((192, 4096), BF16, ND),
+        tensor((16, 6), 3, ND),
+        tensor((192 * 128,), 3, ND),
+    )
+    rest = (b"g", 2, 0, 32, 0, 0, 0, 0, 0, 2, ffi.NULL)
+    assert sizes("Combine", x, ids, info, *rest, results=2) == (0, [6144, 194 * 16])
+    assert sizes("Combine", ids, ids, info, *rest, results=2)[0] == INVALID
+    assert sizes("Combine", ffi.NULL, ids, info, *rest, results=2)[0] == NULL
+    for handle in (x, ids, info):
+        assert C.aclDestroyTensor(handle) == 0
