@@ -20,6 +20,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from benchmarks.clock import cpu_seconds
+
 KINDS = ("float32", "float16", "bfloat16", "int8")
 SCALE = 2.0**-12
 SHAPE = (8, 64, 512, 512)
@@ -109,7 +111,7 @@ def compare(
         result.astype(np.float64), expected.astype(np.float64), rtol=0.02, atol=0.02
     )
     # one thread of either: the time other programs take is left out
-    clock = time.process_time if threads == 1 else time.perf_counter
+    clock = cpu_seconds if threads == 1 else time.perf_counter
     seconds: tuple[list[float], list[float]] = ([], [])
     for _ in range(rounds):
         for work, taken in zip(works, seconds, strict=True):

@@ -22,7 +22,6 @@ limit_numpy()
 
 import argparse  # noqa: E402
 import sys  # noqa: E402
-import time  # noqa: E402
 from collections.abc import Callable  # noqa: E402
 from typing import Any  # noqa: E402
 
@@ -30,6 +29,7 @@ import ml_dtypes  # noqa: E402
 import numpy as np  # noqa: E402
 
 import aclnn_py as ap  # noqa: E402
+from benchmarks.clock import cpu_seconds  # noqa: E402
 
 # The last one opens the network of a layer, for a prompt of 512 tokens and a model of 0.5 billion
 # parameters.
@@ -39,9 +39,9 @@ DTYPES = [np.float32, np.float16, ml_dtypes.bfloat16]
 
 def cpu_ms(work: Callable[[], Any]) -> float:
     """CPU time of the whole process: another program's share of the processor is not counted."""
-    start = time.process_time()
+    start = cpu_seconds()
     work()
-    return (time.process_time() - start) * 1000.0
+    return (cpu_seconds() - start) * 1000.0
 
 
 def measure(
