@@ -183,6 +183,62 @@ class LineBlend {
   std::vector<T> lines_, scratch_;
 };
 
+// One plane, or volume, of an image.
+template <class T>
+class PlaneBlend {
+ public:
+  PlaneBlend(const AxisShares<T> &deep, const AxisShares<T> &down, const AxisShares<T> &across,
+             const Image &from, const Image &to, bool lines_first)
+      : deep_(deep),
+        down_(down),
+        rows_from_(from.extent[0] * from.extent[1]),
+        height_(from.extent[1]),
+        width_(from.extent[2]),
+        wide_(to.extent[2]),
+        lines_(across, width_, wide_) {
+    slices_.resize(static_cast<size_t>(height_ * (lines_first ? wide_ : width_)));
+    if (lines_first) all_lines_.resize(static_cast<size_t>(rows_from_ * wide_));
+  }
+
+  void lines_first(const T *read, T *write) {
+    for (int64_t first = 0; first < rows_from_; first += kBlendRows) {
+      const int64_t count = std::min<int64_t>(kBlendRows, rows_from_ - first);
+      const T *ready[kBlendRows];
+      for (int64_t i = 0; i < count; ++i) ready[i] = read + (first + i) * width_;
+      lines_.run(ready, count, all_lines_.data() + first * wide_);
+    }
+    for (int64_t z = 0; z < deep_.blend.count(); ++z) {
+      const T *source =
+          deep_.combined(z, all_lines_.data(), height_ * wide_, &rows_, slices_.data());
+      for (int64_t y = 0; y < down_.blend.count(); ++y, write += wide_) {
+        const T *row = down_.combined(y, source, wide_, &rows_, write);
+        if (row != write) std::copy(row, row + wide_, write);
+      }
+    }
+  }
+
+  void lines_last(const T *read, T *write) {
+    for (int64_t z = 0; z < deep_.blend.count(); ++z) {
+      const T *source = deep_.combined(z, read, height_ * width_, &rows_, slices_.data());
+      for (int64_t first = 0; first < down_.blend.count(); first += kBlendRows) {
+        const int64_t count = std::min<int64_t>(kBlendRows, down_.blend.count() - first);
+        const T *ready[kBlendRows];
+        for (int64_t i = 0; i < count; ++i)
+          ready[i] = down_.combined(first + i, source, width_, &rows_, lines_.line(i));
+        lines_.run(ready, count, write);
+        write += count * wide_;
+      }
+    }
+  }
+
+ private:
+  const AxisShares<T> &deep_, &down_;
+  const int64_t rows_from_, height_, width_, wide_;
+  LineBlend<T> lines_;
+  std::vector<T> slices_, all_lines_;
+  std::vector<const T *> rows_;
+};
+
 // The channels of images of one line as the lines of one channel.
 Image channels_as_rows(Image image) {
   image.extent[1] = image.channels;
@@ -281,35 +337,24 @@ void blend_images(const Image &from, const Image &to, const Blend (&axes)[kAxes]
     return blend_images<T>(channels_as_rows(from), channels_as_rows(to), lines);
   }
   const AxisShares<T> deep(axes[0]), down(axes[1]), across(axes[2]);
-  const int64_t width = from.extent[2], slice = from.extent[1] * width;
   const int64_t grain = std::max<int64_t>(
       1, (int64_t{1} << 13) / std::max<int64_t>(1, std::max(from.area(), to.area())));
+  // Lines are blended where there are fewer of them: before the other axes or after them.
+  const bool lines_first = from.extent[0] * from.extent[1] * 2 <= axes[0].count() * axes[1].count();
   parallel_for(to.batch * to.channels, grain, [&](int64_t begin, int64_t end) {
-    std::vector<T> plane(static_cast<size_t>(from.area())), results(static_cast<size_t>(to.area())),
-        slices(static_cast<size_t>(slice));
-    LineBlend<T> lines(across, width, to.extent[2]);
-    std::vector<const T *> rows;
+    std::vector<T> plane(static_cast<size_t>(from.area())), results(static_cast<size_t>(to.area()));
+    PlaneBlend<T> blend(deep, down, across, from, to, lines_first);
     for (int64_t i = begin; i < end; ++i) {
       const int64_t n = i / to.channels, channel = i % to.channels;
       const T *read = RowSource<T>(from.plane(n, channel)).row(0, from.area(), plane.data());
       const RowTarget<T> target(to.plane(n, channel));
-      T *const made = target.row(0, results.data()), *write = made;
-      for (int64_t z = 0; z < axes[0].count(); ++z) {
-        const T *source = deep.combined(z, read, slice, &rows, slices.data());
-        for (int64_t first = 0; first < axes[1].count(); first += kBlendRows) {
-          const int64_t count = std::min<int64_t>(kBlendRows, axes[1].count() - first);
-          const T *ready[kBlendRows];
-          for (int64_t i = 0; i < count; ++i)
-            ready[i] = down.combined(first + i, source, width, &rows, lines.line(i));
-          lines.run(ready, count, write);
-          write += count * to.extent[2];
-        }
-      }
+      T *const made = target.row(0, results.data());
+      if (lines_first) blend.lines_first(read, made);
+      else blend.lines_last(read, made);
       target.write(0, to.area(), made);
     }
   });
 }
-
 template void blend_images<float>(const Image &, const Image &, const Blend (&)[kAxes]);
 template void blend_images<double>(const Image &, const Image &, const Blend (&)[kAxes]);
 
