@@ -66,7 +66,7 @@ inline void mish_block(void *out, const void *const *in, int64_t count, const vo
   for (int64_t i = 0; i < count; ++i) to[i] = x[i] * factor[i];
 }
 
-// The scale of what is above 0, the factor of exp(x * input scale) - 1 below, and that scale.
+// to[i] is above * x[i] where x[i] is above 0, and below * (exp(input * x[i]) - 1) elsewhere.
 inline void elu_numbers(const float *x, int64_t count, float above, float below, float input,
                         float *to) {
   float power[kBlock];
