@@ -33,7 +33,8 @@ void copy_steps(const char *read, int64_t step, char *write, int64_t to_step, in
   }
 }
 
-// Elements before `read` and it, the last first, a register at a time; how many were copied.
+// Copies the element at `read` and those in front of it in reverse order, a register at a time;
+// returns how many it copied, which leaves less than a register.
 template <class E>
 int64_t copy_backwards(const char *read, char *write, int64_t count) {
   constexpr int64_t kRegister = 16, kSize = static_cast<int64_t>(sizeof(E)),
