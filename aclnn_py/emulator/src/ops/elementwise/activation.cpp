@@ -18,6 +18,7 @@ EMU_FLOAT_KERNEL(FastGelu, fast_gelu)
 EMU_FLOAT_KERNEL(Gelu, gelu_tanh)
 EMU_FLOAT_KERNEL(GeluV2, gelu_form)
 
+EMU_DIRECT(Relu)
 EMU_UNARY_PAIR(Relu, kExact, types::kReal, maximum(x, T{}))
 EMU_UNARY_PAIR(Sigmoid, kToFloat | kAnyResult, types::kFloat | types::kComplex, sigmoid(x))
 EMU_UNARY(Silu, kExact, types::kFloat, x *sigmoid(x))

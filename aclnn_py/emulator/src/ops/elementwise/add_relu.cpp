@@ -19,6 +19,7 @@ struct NarrowAddReluFormula {
 
 }  // namespace
 
+EMU_DIRECT(AddRelu)
 EMU_FORMULA_XYA(AddRelu, maximum(plus(x, times(y, a)), T{}))
 
 #define EMU_ADD_RELU(NAME, PARAMETERS, BODY, SELF, OUT)                                         \

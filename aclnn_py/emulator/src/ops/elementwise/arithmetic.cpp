@@ -7,6 +7,7 @@
 
 namespace emu {
 
+EMU_DIRECT(Add)
 EMU_BINARY_ALPHA(Add, kKeep, types::kNumber, plus(x, times(y, a)))
 EMU_BINARY_ALPHA_INPLACE_OF(InplaceAdd, Add, kKeep, types::kNumber)
 EMU_SCALAR_ALPHA_OF(Adds, Add, kKeep, types::kNumber)
@@ -14,6 +15,7 @@ EMU_SCALAR_ALPHA_INPLACE_OF(InplaceAdds, Add, kAlikeScalars, types::kNumber)
 
 // The scalar stands in front: the formula's x is the tensor, a the scalar, b the factor.
 EMU_MEET_IN(AddV3, dtype_set(ACL_FLOAT, ACL_FLOAT16, ACL_BF16, ACL_INT8, ACL_INT32))
+EMU_DIRECT(AddV3)
 EMU_FORMULA_XAB(AddV3, plus(a, times(b, x)))
 EMU_ROW(AddV3, AddV3, kFreeScalars, types::kReal, 1, 2,
         (const aclScalar *self, const aclTensor *other, const aclScalar *alpha, aclTensor *out),
@@ -22,14 +24,17 @@ EMU_ROW(InplaceAddV3, AddV3, kFreeScalars, types::kReal, 1, 2,
         (const aclScalar *self, aclTensor *otherRef, const aclScalar *alpha), elementwise_in_place,
         {self, otherRef, attribute(alpha)}, otherRef)
 
+EMU_DIRECT(Sub)
 EMU_BINARY_ALPHA(Sub, kKeep, types::kNumber, minus(x, times(y, a)))
 EMU_BINARY_ALPHA_INPLACE_OF(InplaceSub, Sub, kKeep, types::kNumber)
 EMU_SCALAR_ALPHA_OF(Subs, Sub, kKeep, types::kNumber)
 EMU_SCALAR_ALPHA_INPLACE_OF(InplaceSubs, Sub, kKeep, types::kNumber)
 
+EMU_DIRECT(Rsub)
 EMU_BINARY_ALPHA(Rsub, kKeep, types::kNumber, minus(y, times(x, a)))
 EMU_SCALAR_ALPHA_OF(Rsubs, Rsub, kKeep, types::kNumber)
 
+EMU_DIRECT(Mul)
 EMU_BINARY(Mul, kKeep, types::kNumber, times(x, y))
 EMU_BINARY_INPLACE_OF(InplaceMul, Mul, kKeep, types::kNumber)
 EMU_SCALAR_OF(Muls, Mul, kFloatScalar, types::kNumber)

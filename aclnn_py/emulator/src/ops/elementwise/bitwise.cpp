@@ -6,6 +6,7 @@
 #include "ops/elementwise/rows.h"
 
 #define EMU_BITWISE(NAME, RULE, ...)                              \
+  EMU_DIRECT(NAME)                                                \
   EMU_FORMULA_XY(NAME, __VA_ARGS__)                               \
   EMU_BINARY_OF(NAME##Tensor, NAME, RULE, kBits)                  \
   EMU_BINARY_INPLACE_OF(Inplace##NAME##Tensor, NAME, RULE, kBits) \
@@ -22,7 +23,9 @@ EMU_BITWISE(BitwiseXor, kKeep, x ^ y)
 EMU_BINARY_OF(BitwiseAndTensorOut, BitwiseAnd, kPlainFirst, kBits)
 EMU_BINARY_INPLACE_OF(InplaceBitwiseAndTensorOut, BitwiseAnd, kPlainFirst, kBits)
 
+EMU_DIRECT(BitwiseNot)
 EMU_FORMULA_X(BitwiseNot, ~x)
+EMU_DIRECT(BoolNot)
 EMU_FORMULA_X(BoolNot, x == T{} ? T{1} : T{})
 
 // The complement of a BOOL is its negation, not the complement of its byte.
@@ -36,7 +39,9 @@ EMU_OPERATOR(BitwiseNot, (const aclTensor *self, aclTensor *out)) {
 }
 EMU_CATCH
 
+EMU_DIRECT(LeftShift)
 EMU_FORMULA_XY(LeftShift, shift_left(x, y))
+EMU_DIRECT(RightShift)
 EMU_FORMULA_XY(RightShift, shift_right(x, y))
 EMU_ROW(LeftShift, LeftShift, kPlainFirst, kBits, 2, 0,
         (const aclTensor *self, const aclTensor *shiftBits, aclTensor *out), elementwise,

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "ops/dtype.h"
+#include "ops/elementwise/direct.h"
 #include "ops/float_kernels.h"
 
 namespace emu {
@@ -16,6 +17,7 @@ using BlockFn = void (*)(void *out, const void *const *in, int64_t count, const 
 struct BlockTable {
   BlockFn fn[kComputeCount];      // null: the formula has no meaning for that compute type
   Compute result[kComputeCount];  // what the loop writes
+  DirectTable direct;
 };
 
 // Sets of compute types a formula is compiled for.
@@ -95,12 +97,14 @@ constexpr BlockTable make_blocks() {
   block_detail::add<Formula, kTypes, kTensors, kScalars, Compute::U64>(table);
   block_detail::add<Formula, kTypes, kTensors, kScalars, Compute::C64>(table);
   block_detail::add<Formula, kTypes, kTensors, kScalars, Compute::C128>(table);
+  table.direct = make_direct<Formula, kTypes & direct_types<Formula>, kTensors, kScalars>();
   return table;
 }
 
 // The same with a loop of its own in float32.
 constexpr BlockTable with_floats(BlockTable table, BlockFn floats) {
   table.fn[static_cast<int>(Compute::F32)] = floats;
+  table.direct.fn[static_cast<int>(Compute::F32)] = nullptr;
   return table;
 }
 

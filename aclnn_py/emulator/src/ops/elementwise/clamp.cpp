@@ -8,7 +8,9 @@
 
 namespace emu {
 
+EMU_DIRECT(Maximum)
 EMU_BINARY(Maximum, kKeep, types::kReal, maximum(x, y))
+EMU_DIRECT(Minimum)
 EMU_BINARY(Minimum, kKeep, types::kReal, minimum(x, y))
 
 EMU_SCALAR_OF(ClampMin, Maximum, kKeep, types::kReal)
@@ -19,6 +21,7 @@ EMU_BINARY_OF(ClampMaxTensor, Minimum, kKeep, types::kReal)
 EMU_BINARY_INPLACE_OF(InplaceClampMinTensor, Maximum, kKeep, types::kReal)
 EMU_BINARY_INPLACE_OF(InplaceClampMaxTensor, Minimum, kKeep, types::kReal)
 
+EMU_DIRECT(Clamp)
 EMU_FORMULA_XYZ(Clamp, clamp(x, y, z))
 
 // Either bound may be null, not both.

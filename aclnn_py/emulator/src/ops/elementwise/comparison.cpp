@@ -7,6 +7,7 @@
 
 // The four operators of one relation.
 #define EMU_RELATION(NAME, SCALARS, TYPES, ...)                      \
+  EMU_DIRECT(NAME)                                                   \
   EMU_FORMULA_XY(NAME, __VA_ARGS__)                                  \
   EMU_BINARY_OF(NAME##Tensor, NAME, kToBool, TYPES)                  \
   EMU_BINARY_INPLACE_OF(Inplace##NAME##Tensor, NAME, kToBool, TYPES) \

@@ -3,6 +3,7 @@
 // Quotients, remainders and powers. Division of integers by zero gives 0.
 #include "aclnnop/math.h"
 #include "ops/elementwise/formula.h"
+#include "ops/elementwise/quotient_blocks.h"
 #include "ops/elementwise/remainder_blocks.h"
 #include "ops/elementwise/rows.h"
 #include "ops/power_kernels.h"
@@ -15,15 +16,27 @@ constexpr unsigned kQuotient = types::kFloat | types::kComplex;
 constexpr unsigned kTrue = kToFloat | kCastBack | kPlain;
 constexpr unsigned kTrueByScalar = kTrue | kFloatScalar | kFloatScalarOfHalf;
 
-EMU_BINARY(Div, kTrue, kQuotient, x / y)
+EMU_DIRECT_IN(Div, types::kFloat)
+EMU_FORMULA_XY(Div, x / y)
+template <>
+inline constexpr BlockTable block_table<DivFormula, kQuotient, 2, 0> =
+    with_complex_quotients<2>(make_blocks<DivFormula, kQuotient, 2, 0>());
+template <>
+inline constexpr BlockTable block_table<DivFormula, kQuotient, 1, 1> =
+    with_complex_quotients<1>(make_blocks<DivFormula, kQuotient, 1, 1>());
+EMU_BINARY_OF(Div, Div, kTrue, kQuotient)
 EMU_BINARY_INPLACE_OF(InplaceDiv, Div, kTrue, kQuotient)
 EMU_SCALAR_OF(Divs, Div, kTrueByScalar, kQuotient)
 EMU_SCALAR_INPLACE_OF(InplaceDivs, Div, kTrueByScalar, kQuotient)
 
 EMU_FORMULA_XY(DivTrunc, divide_trunc(x, y))
+EMU_DIRECT_IN(DivFloor, types::bit(Compute::I32))
 EMU_FORMULA_XY(DivFloor, divide_floor(x, y))
 EMU_FLOAT_BLOCK(DivFloor, types::kReal, 2, 0, (remainder_block<FlooredQuotient, 2>))
-EMU_FLOAT_BLOCK(DivFloor, types::kReal, 1, 1, (remainder_block<FlooredQuotient, 1>))
+template <>
+inline constexpr BlockTable block_table<DivFloorFormula, types::kReal, 1, 1> =
+    with_integers_by_one(with_floats(make_blocks<DivFloorFormula, types::kReal, 1, 1>(),
+                                     remainder_block<FlooredQuotient, 1>));
 
 // The rows of a division with a rounding mode: 0 true division, 1 towards zero, 2 downwards.
 #define EMU_DIV_MODE(NAME, TENSORS, SCALARS, PARAMETERS, BODY, OTHER, FIRST, OUT)               \
@@ -111,8 +124,34 @@ inline constexpr BlockTable block_table<PowOfFormula, kTypes, 1, 1> =
 
 EMU_BINARY_OF(PowTensorTensor, Pow, kKeep, types::kNumber)
 EMU_BINARY_INPLACE_OF(InplacePowTensorTensor, Pow, kKeep, types::kNumber)
-EMU_SCALAR_OF(PowTensorScalar, Pow, kFreeScalars, types::kNumber)
-EMU_SCALAR_INPLACE_OF(InplacePowTensorScalar, Pow, kFreeScalars, types::kNumber)
+
+// The commonest power is a product.
+EMU_DIRECT(Power2)
+EMU_FORMULA_XA(Power2, (static_cast<void>(a), times(x, x)))
+
+namespace {
+
+bool is_two(const aclScalar *exponent) {
+  return live(exponent) && !is_complex(exponent->dtype) && exponent->to_double() == 2;
+}
+
+}  // namespace
+
+#define EMU_POWER(NAME, PARAMETERS, BODY, SELF, OUT)                                              \
+  EMU_OPERATOR(NAME, PARAMETERS) {                                                                \
+    static constexpr ElementwiseRow any = {                                                       \
+        "aclnn" #NAME, &block_table<PowFormula, types::kNumber, 1, 1>, kFreeScalars};             \
+    static constexpr ElementwiseRow square = {                                                    \
+        "aclnn" #NAME, &block_table<Power2Formula, types::kNumber, 1, 1>, kFreeScalars};          \
+    return BODY(is_two(exponent) ? square : any, {SELF, exponent}, OUT, workspaceSize, executor); \
+  }                                                                                               \
+  EMU_CATCH
+
+EMU_POWER(PowTensorScalar, (const aclTensor *self, const aclScalar *exponent, aclTensor *out),
+          elementwise, self, out)
+EMU_POWER(InplacePowTensorScalar, (aclTensor *selfRef, const aclScalar *exponent),
+          elementwise_in_place, selfRef, selfRef)
+
 EMU_SCALAR_FIRST_OF(PowScalarTensor, PowOf, kFreeScalars, types::kNumber)
 
 }  // namespace emu

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/elementwise/engine.h"
+
+#include "core/isa.h"
 #include "core/pool.h"
 #include "ops/elementwise/fold.h"
 
@@ -229,6 +231,9 @@ bool resolve_task(const ElementwiseRow &row, aclDataType promoted, int inputs,
   } else {
     task->result_dtype = dtype;
   }
+  const DirectTable &direct = row.blocks->direct;
+  const bool same_kind = dtype == ACL_BOOL || direct.truth == (task->result_dtype == ACL_BOOL);
+  if (same_kind && isa_level() >= kDirectLevel) task->direct = direct.of(dtype);
   return true;
 }
 
@@ -252,14 +257,18 @@ void set_number(ElementwiseTask *task, int position, double value) {
 void run_elementwise(const ElementwiseTask &task, const View *in, const View &out) {
   const int64_t total = out.count();
   if (total == 0) return;
-  Reader readers[kMaxTensors];
-  bool repeated[kMaxTensors] = {};
+  View from[kMaxTensors];
   std::optional<Snapshot> copies[kMaxTensors];
   for (int i = 0; i < task.inputs; ++i) {
     if (clash(in[i], out)) copies[i].emplace(in[i]);
-    const Layout whole = coalesced(in[i].layout);
-    repeated[i] = whole.rank == 0 || (whole.rank == 1 && whole.stride[0] == 0);
-    readers[i] = Reader(copies[i] ? copies[i]->view() : in[i], task.compute_dtype);
+    from[i] = copies[i] ? copies[i]->view() : in[i];
+  }
+  if (run_direct(task, from, out)) return;
+  Reader readers[kMaxTensors];
+  bool repeated[kMaxTensors] = {};
+  for (int i = 0; i < task.inputs; ++i) {
+    repeated[i] = is_repeated(coalesced(from[i].layout));
+    readers[i] = Reader(from[i], task.compute_dtype);
   }
   const Writer writer(out, task.result, task.result_dtype);
   const auto piece = [&](int64_t begin, int64_t end) {

@@ -76,6 +76,7 @@ inline Argument skipped() {
 // Everything a block loop needs but the memory.
 struct ElementwiseTask {
   BlockFn fn = nullptr;
+  DirectFn direct = nullptr;                     // over memory, where there is one for the dtype
   aclDataType compute_dtype = ACL_DT_UNDEFINED;  // operands are rounded to it
   aclDataType result_dtype = ACL_DT_UNDEFINED;   // results are rounded to it before the cast to out
   Compute result = Compute::F32;                 // what fn writes
@@ -91,6 +92,11 @@ bool resolve_task(const ElementwiseRow &row, aclDataType promoted, int inputs,
 // Puts a scalar into the task in its compute type. Operands are rounded to the compute dtype.
 void set_scalar(ElementwiseTask *task, int position, const aclScalar &scalar, bool operand);
 void set_number(ElementwiseTask *task, int position, double value);
+
+// Whether every index of a coalesced layout names the same element.
+inline bool is_repeated(const Layout &layout) {
+  return layout.rank == 0 || (layout.rank == 1 && layout.stride[0] == 0);
+}
 
 // out = fn(in...), whatever aliases what: an input that shares memory with `out` in any way but
 // element by element is read in full first. The views of `in` have the shape of `out`.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <cstring>
 #include <limits>
 #include <type_traits>
 
@@ -16,10 +17,13 @@ namespace emu {
 template <class T>
 inline constexpr bool is_complex_v = std::is_same_v<T, Complex64> || std::is_same_v<T, Complex128>;
 
-// The type whose arithmetic wraps instead of being undefined on overflow.
+// The type whose arithmetic wraps instead of being undefined on overflow; not a narrower one than
+// int, to which C++ would widen it with a sign.
 template <class T>
-using Wrap = typename std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
-                                         std::common_type<T>>::type;
+using Wrap = typename std::conditional_t<
+    !std::is_integral_v<T>, std::common_type<T>,
+    std::conditional_t<sizeof(T) < sizeof(int), std::common_type<unsigned>,
+                       std::make_unsigned<T>>>::type;
 
 template <class T>
 T plus(T x, T y) {
@@ -31,7 +35,12 @@ T minus(T x, T y) {
 }
 template <class T>
 T times(T x, T y) {
-  return static_cast<T>(static_cast<Wrap<T>>(x) * static_cast<Wrap<T>>(y));
+  if constexpr (is_complex_v<T>) {
+    // As the device and NumPy: without the cases in which C++ makes an infinity of what is none.
+    return {x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};
+  } else {
+    return static_cast<T>(static_cast<Wrap<T>>(x) * static_cast<Wrap<T>>(y));
+  }
 }
 template <class T>
 T negate(T x) {
@@ -49,17 +58,33 @@ bool is_nan(T x) {
   else return x != x;
 }
 
+// In float64, which holds every square of a float32; an infinity counts beside what is no number.
+inline double magnitude(Complex64 x) {
+  const double re = x.real(), im = x.imag(), infinite = std::numeric_limits<double>::infinity();
+  const int endless =
+      static_cast<int>(std::abs(re) == infinite) | static_cast<int>(std::abs(im) == infinite);
+  return endless != 0 ? infinite : std::sqrt(re * re + im * im);
+}
+inline double magnitude(Complex128 x) { return std::abs(x); }
+
 template <class T>
 auto absolute(T x) {
   if constexpr (std::is_integral_v<T>) return x < T{} ? negate(x) : x;
+  else if constexpr (is_complex_v<T>) return static_cast<typename T::value_type>(magnitude(x));
   else return std::abs(x);
 }
 
 template <class T>
 T sign(T x) {
-  if (is_nan(x)) return x;
-  if constexpr (is_complex_v<T>) return x == T{} ? T{} : x / std::abs(x);
-  else return static_cast<T>((T{} < x) - (x < T{}));
+  if constexpr (is_complex_v<T>) {
+    if (is_nan(x)) return x;
+    const double size = magnitude(x), divisor = size == 0 ? 1 : size;
+    return {static_cast<typename T::value_type>(x.real() / divisor),
+            static_cast<typename T::value_type>(x.imag() / divisor)};
+  } else {
+    const T found = static_cast<T>((T{} < x) - (x < T{}));
+    return is_nan(x) ? x : found;
+  }
 }
 
 // The neutral elements of maximum and minimum.
@@ -137,7 +162,11 @@ T mod_floor(T x, T y) {
 // Quotient towards minus infinity, consistent with mod_floor.
 template <class T>
 T divide_floor(T x, T y) {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (std::is_integral_v<T> && sizeof(T) < sizeof(int32_t)) {
+    // In float32, which holds both; a quotient is never rounded to a whole number that it is not.
+    const float quotient = std::floor(static_cast<float>(x) / static_cast<float>(y == T{} ? 1 : y));
+    return y == T{} ? T{} : static_cast<T>(static_cast<int32_t>(quotient));
+  } else if constexpr (std::is_floating_point_v<T>) {
     if (y == T{}) return x / y;
     const T rest = std::fmod(x, y);
     T quotient = (x - rest) / y;
@@ -155,6 +184,18 @@ T divide_floor(T x, T y) {
   }
 }
 
+// By squares, for an exponent that is not negative.
+template <class T, class Count>
+T power_by_squares(T x, Count exponent) {
+  T result{1};
+  while (exponent != 0) {
+    if ((exponent & 1) != 0) result = times(result, x);
+    exponent >>= 1;
+    if (exponent != 0) x = times(x, x);
+  }
+  return result;
+}
+
 template <class T>
 T power(T x, T y) {
   if constexpr (std::is_integral_v<T>) {
@@ -162,29 +203,30 @@ T power(T x, T y) {
       if (x == T{1}) return T{1};
       return x == static_cast<T>(-1) ? (y % 2 == 0 ? T{1} : static_cast<T>(-1)) : T{};
     }
-    T result{1};
-    for (; y != T{}; y /= 2) {
-      if (y % 2 != 0) result = times(result, x);
-      x = times(x, x);
+    return power_by_squares(x, static_cast<std::make_unsigned_t<T>>(y));
+  } else if constexpr (is_complex_v<T>) {
+    // Small whole powers as products; the logarithm of a complex zero is no number.
+    const auto whole = y.real();
+    if (y.imag() == 0 && whole == std::trunc(whole) && std::abs(whole) < 100) {
+      const T size = power_by_squares(x, static_cast<unsigned>(std::abs(whole)));
+      return whole < 0 ? T{1} / size : size;
     }
-    return result;
+    return std::pow(x, y);
   } else {
-    // The logarithm of a complex zero is no number, but anything to the power of zero is one.
-    if (is_complex_v<T> && y == T{}) return T{1};
     return std::pow(x, y);
   }
 }
 
 template <class T>
 T gcd(T x, T y) {
-  x = absolute(x);
-  y = absolute(y);
-  while (y != T{}) {
-    const T rest = mod_trunc(x, y);
-    x = y;
-    y = rest;
+  using Count = std::make_unsigned_t<T>;
+  auto a = static_cast<Count>(absolute(x)), b = static_cast<Count>(absolute(y));
+  while (b != 0) {
+    const Count rest = a % b;
+    a = b;
+    b = rest;
   }
-  return x;
+  return static_cast<T>(a);
 }
 
 template <class T>
@@ -222,8 +264,13 @@ bool is_infinite(T x) {
 
 template <class T>
 bool sign_bit(T x) {
-  if constexpr (std::is_floating_point_v<T>) return std::signbit(x);
-  else return x < T{};
+  if constexpr (std::is_floating_point_v<T>) {
+    std::conditional_t<sizeof(T) == 4, int32_t, int64_t> bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    return bits < 0;
+  } else {
+    return x < T{};
+  }
 }
 
 template <class T>

@@ -7,16 +7,24 @@
 
 namespace emu {
 
+EMU_DIRECT(IsFinite)
 EMU_UNARY(IsFinite, kToBool, types::kNumber, is_finite(x))
+EMU_DIRECT(IsInf)
 EMU_UNARY(IsInf, kToBool, types::kReal, is_infinite(x))
+EMU_DIRECT(IsPosInf)
 EMU_UNARY(IsPosInf, kToBool, types::kReal, is_infinite(x) && x > T{})
+EMU_DIRECT(IsNegInf)
 EMU_UNARY(IsNegInf, kToBool, types::kReal, is_infinite(x) && x < T{})
 
+EMU_DIRECT(LogicalNot)
 EMU_UNARY_PAIR(LogicalNot, kToBool, types::kReal, !truth(x))
+EMU_DIRECT(LogicalAnd)
 EMU_BINARY(LogicalAnd, kToBool, types::kNumber, truth(x) && truth(y))
 EMU_BINARY_INPLACE_OF(InplaceLogicalAnd, LogicalAnd, kToBool, types::kNumber)
+EMU_DIRECT(LogicalOr)
 EMU_BINARY(LogicalOr, kToBool, types::kNumber, truth(x) || truth(y))
 EMU_BINARY_INPLACE_OF(InplaceLogicalOr, LogicalOr, kToBool, types::kNumber)
+EMU_DIRECT(LogicalXor)
 EMU_BINARY(LogicalXor, kToBool, types::kNumber, truth(x) != truth(y))
 
 }  // namespace emu

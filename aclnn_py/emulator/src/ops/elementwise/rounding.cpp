@@ -8,9 +8,36 @@
 
 namespace emu {
 
-EMU_UNARY(Abs, kExact | kPlainFirst, types::kNumber, absolute(x))
+EMU_DIRECT(Abs)
+EMU_FORMULA_X(Abs, absolute(x))
+
+namespace {
+
+// A magnitude of 16 bits is what is left without the sign.
+EMU_DIRECT_TARGET void without_signs(void *out, const void *const *in, int64_t count,
+                                     const void *) {
+  const auto *x = static_cast<const uint16_t *>(in[0]);
+  auto *to = static_cast<uint16_t *>(out);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < count; ++i) to[i] = x[i] & 0x7fff;
+}
+
+constexpr BlockTable with_half_magnitudes(BlockTable table) {
+  table.direct.fn[direct_index(ACL_FLOAT16)] = without_signs;
+  return table;
+}
+
+}  // namespace
+
+template <>
+inline constexpr BlockTable block_table<AbsFormula, types::kNumber, 1, 0> =
+    with_half_magnitudes(make_blocks<AbsFormula, types::kNumber, 1, 0>());
+EMU_UNARY_OF(Abs, Abs, kExact | kPlainFirst, types::kNumber)
+EMU_DIRECT(Neg)
 EMU_UNARY_PAIR(Neg, kKeep, types::kNumber, negate(x))
+EMU_DIRECT(Square)
 EMU_UNARY(Square, kExact | kPlainFirst, types::kReal, times(x, x))
+EMU_DIRECT(Signbit)
 EMU_UNARY(Signbit, kToBool, types::kReal | types::kUnsigned, sign_bit(x))
 
 namespace {
@@ -56,9 +83,11 @@ EMU_ROUNDING_PAIR(Round, kExact | kPlain, types::kReal, half_even_block, round_h
 EMU_ROUNDING_PAIR(Ceil, kExact, types::kFloat, up_block, round_up(x))
 EMU_ROUNDING_PAIR(Trunc, kExact, types::kFloat, to_zero_block, round_to_zero(x))
 EMU_ROUNDING_PAIR(Frac, kExact, types::kReal, fraction_block, minus(x, round_to_zero(x)))
+EMU_DIRECT(Floor)
 EMU_ROUNDING_PAIR(Floor, kExact | kPlain, types::kReal | types::kUnsigned, down_block,
                   round_down(x))
 
+EMU_DIRECT(Sign)
 EMU_FORMULA_X(Sign, sign(x))
 EMU_ROW(Sign, Sign, kExact, types::kNumber, 1, 0, (const aclTensor *self, aclTensor *result),
         elementwise, {self}, result)

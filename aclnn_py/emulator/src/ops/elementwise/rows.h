@@ -29,6 +29,16 @@
   template <>                          \
   inline constexpr FloatKernel float_kernel<NAME##Formula> = FloatKernel::KERNEL;
 
+// The rows of the formula NAME, which follows, also run over elements as they lie in memory
+// (direct.h): of the compute types TYPES, or of all.
+#define EMU_DIRECT_IN(NAME, TYPES) \
+  namespace {                      \
+  struct NAME##Formula;            \
+  }                                \
+  template <>                      \
+  inline constexpr unsigned direct_types<NAME##Formula> = TYPES;
+#define EMU_DIRECT(NAME) EMU_DIRECT_IN(NAME, types::kAll)
+
 // In float32 the formula NAME, which stands before, has a loop of its own, BLOCK; rows follow.
 #define EMU_FLOAT_BLOCK(NAME, TYPES, TENSORS, SCALARS, BLOCK)                       \
   template <>                                                                       \

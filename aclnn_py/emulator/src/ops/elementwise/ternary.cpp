@@ -8,10 +8,12 @@
 namespace emu {
 
 EMU_MEET_IN(Addcmul, ~dtype_set(ACL_INT16, ACL_BOOL, ACL_COMPLEX64, ACL_COMPLEX128))
+EMU_DIRECT(Addcmul)
 EMU_FORMULA_XYZA(Addcmul, plus(x, times(a, times(y, z))))
 EMU_TERNARY_VALUE_OF(Addcmul, Addcmul, kPlain, types::kReal)
 EMU_TERNARY_VALUE_INPLACE_OF(InplaceAddcmul, Addcmul, kPlain, types::kReal)
 
+EMU_DIRECT(Addcdiv)
 EMU_FORMULA_XYZA(Addcdiv, plus(x, times(a, divide_any(y, z))))
 EMU_TERNARY_VALUE_OF(Addcdiv, Addcdiv, kKeep, types::kReal)
 EMU_TERNARY_VALUE_INPLACE_OF(InplaceAddcdiv, Addcdiv, kKeep, types::kReal)
