@@ -4,12 +4,20 @@
 #include "aclnnop/math.h"
 #include "ops/elementwise/formula.h"
 #include "ops/elementwise/rows.h"
+#include "ops/elementwise/sum_blocks.h"
 
 namespace emu {
 
 EMU_DIRECT(Add)
-EMU_BINARY_ALPHA(Add, kKeep, types::kNumber, plus(x, times(y, a)))
+EMU_FORMULA_XYA(Add, plus(x, times(y, a)))
+template <>
+inline constexpr BlockTable block_table<AddFormula, types::kNumber, 2, 1> =
+    with_complex_sums<false>(make_blocks<AddFormula, types::kNumber, 2, 1>());
+EMU_BINARY_ALPHA_OF(Add, Add, kKeep, types::kNumber)
 EMU_BINARY_ALPHA_INPLACE_OF(InplaceAdd, Add, kKeep, types::kNumber)
+template <>
+inline constexpr BlockTable block_table<AddFormula, types::kNumber, 1, 2> =
+    with_complex_sums_of_one<SumOfOne::kPlus>(make_blocks<AddFormula, types::kNumber, 1, 2>());
 EMU_SCALAR_ALPHA_OF(Adds, Add, kKeep, types::kNumber)
 EMU_SCALAR_ALPHA_INPLACE_OF(InplaceAdds, Add, kAlikeScalars, types::kNumber)
 
@@ -25,13 +33,24 @@ EMU_ROW(InplaceAddV3, AddV3, kFreeScalars, types::kReal, 1, 2,
         {self, otherRef, attribute(alpha)}, otherRef)
 
 EMU_DIRECT(Sub)
-EMU_BINARY_ALPHA(Sub, kKeep, types::kNumber, minus(x, times(y, a)))
+EMU_FORMULA_XYA(Sub, minus(x, times(y, a)))
+template <>
+inline constexpr BlockTable block_table<SubFormula, types::kNumber, 2, 1> =
+    with_complex_sums<true>(make_blocks<SubFormula, types::kNumber, 2, 1>());
+EMU_BINARY_ALPHA_OF(Sub, Sub, kKeep, types::kNumber)
 EMU_BINARY_ALPHA_INPLACE_OF(InplaceSub, Sub, kKeep, types::kNumber)
+template <>
+inline constexpr BlockTable block_table<SubFormula, types::kNumber, 1, 2> =
+    with_complex_sums_of_one<SumOfOne::kMinus>(make_blocks<SubFormula, types::kNumber, 1, 2>());
 EMU_SCALAR_ALPHA_OF(Subs, Sub, kKeep, types::kNumber)
 EMU_SCALAR_ALPHA_INPLACE_OF(InplaceSubs, Sub, kKeep, types::kNumber)
 
 EMU_DIRECT(Rsub)
 EMU_BINARY_ALPHA(Rsub, kKeep, types::kNumber, minus(y, times(x, a)))
+template <>
+inline constexpr BlockTable block_table<RsubFormula, types::kNumber, 1, 2> =
+    with_complex_sums_of_one<SumOfOne::kFromNumber>(
+        make_blocks<RsubFormula, types::kNumber, 1, 2>());
 EMU_SCALAR_ALPHA_OF(Rsubs, Rsub, kKeep, types::kNumber)
 
 EMU_DIRECT(Mul)

@@ -3,6 +3,7 @@
 // Quotients, remainders and powers. Division of integers by zero gives 0.
 #include "aclnnop/math.h"
 #include "ops/elementwise/formula.h"
+#include "ops/elementwise/integer_powers.h"
 #include "ops/elementwise/quotient_blocks.h"
 #include "ops/elementwise/remainder_blocks.h"
 #include "ops/elementwise/rows.h"
@@ -114,10 +115,10 @@ void power_of_block(void *out, const void *const *in, int64_t count, const void 
 
 template <unsigned kTypes>
 inline constexpr BlockTable block_table<PowFormula, kTypes, 2, 0> =
-    with_floats(make_blocks<PowFormula, kTypes, 2, 0>(), power_block);
+    with_integer_powers<2>(with_floats(make_blocks<PowFormula, kTypes, 2, 0>(), power_block));
 template <unsigned kTypes>
 inline constexpr BlockTable block_table<PowFormula, kTypes, 1, 1> =
-    with_floats(make_blocks<PowFormula, kTypes, 1, 1>(), power_to_block);
+    with_integer_powers<1>(with_floats(make_blocks<PowFormula, kTypes, 1, 1>(), power_to_block));
 template <unsigned kTypes>
 inline constexpr BlockTable block_table<PowOfFormula, kTypes, 1, 1> =
     with_floats(make_blocks<PowOfFormula, kTypes, 1, 1>(), power_of_block);

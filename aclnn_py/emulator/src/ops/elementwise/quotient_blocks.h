@@ -78,59 +78,43 @@ EMU_DIRECT_TARGET void in_memory(void *out, const void *const *in, int64_t count
   quotients<T, kTensors>(out, in, count, scalars);
 }
 
-// Quotients downwards by one divisor: the product with its reciprocal. Half of a unit is added, so
-// that no product is nearer to the whole number beside it than the rounding errors are large. A
-// narrow integer is multiplied in float32, one of 32 bits in float64.
-template <class T>
+// Quotients downwards by one divisor: the upper half of the product with its reciprocal, an
+// integer. Those of negative numbers are complements: floor(x / d) = ~floor(~x / d). Bytes are
+// computed with in lanes of 16 bits.
+template <class T, class Lane, class Twice>
 EMU_DIRECT_TARGET void floored(void *out, const void *const *in, int64_t count,
                                const void *scalars) {
-  using Float = std::conditional_t<sizeof(T) < sizeof(int32_t), float, double>;
+  using Size = std::make_unsigned_t<Lane>;
+  using Scalar = std::conditional_t<sizeof(T) < sizeof(int32_t), int32_t, T>;
+  constexpr int kBits = 8 * sizeof(Lane);
   const auto *x = static_cast<const T *>(in[0]);
   auto *to = static_cast<T *>(out);
-  const int32_t divisor = *static_cast<const int32_t *>(scalars);
-  if (divisor == 0) {
-    std::fill(to, to + count, T{});
+  const auto divisor = static_cast<Lane>(*static_cast<const Scalar *>(scalars));
+  const bool negative = divisor < 0;
+  const auto size = static_cast<Size>(negative ? 0 - static_cast<Size>(divisor) : divisor);
+  if (size < 2) {
+    const auto factor = static_cast<T>(divisor);
+#pragma GCC ivdep
+    for (int64_t i = 0; i < count; ++i) to[i] = times(x[i], factor);
     return;
   }
-  const Float sign = divisor < 0 ? Float(-1) : Float(1);
-  const Float share = Float(1) / std::abs(static_cast<Float>(divisor));
+  int shift = 0;
+  while (shift < kBits - 1 && size > static_cast<Size>(Size{2} << shift)) ++shift;
+  // Rounded up, which the last bit of a dividend never notices: it has one bit less than a lane.
+  const auto share = static_cast<Size>((Twice{1} << (kBits + shift)) / size + 1);
+  // But for the least number over a negative one.
+  constexpr auto kLeast = static_cast<Size>(Size{1} << (kBits - 1));
+  const auto of_least = static_cast<Size>(negative ? kLeast / size : 0);
 #pragma GCC ivdep
   for (int64_t i = 0; i < count; ++i) {
-    const Float quotient = std::floor((static_cast<Float>(x[i]) * sign + Float(0.5)) * share);
-    // The least number over -1 is one more than the largest: it wraps.
-    if constexpr (sizeof(T) < sizeof(int32_t)) {
-      to[i] = static_cast<T>(static_cast<int32_t>(quotient));
-    } else {
-      to[i] = quotient > Float(INT32_MAX) ? INT32_MIN : static_cast<int32_t>(quotient);
-    }
-  }
-}
-
-// The same for 64 bits, where the reciprocal is an integer. Quotients downwards of negative numbers
-// are those of their complement, which is not negative: floor(x / d) = ~floor(~x / d).
-EMU_DIRECT_TARGET inline void floored_long(void *out, const void *const *in, int64_t count,
-                                           const void *scalars) {
-  const auto *x = static_cast<const int64_t *>(in[0]);
-  auto *to = static_cast<int64_t *>(out);
-  const int64_t divisor = *static_cast<const int64_t *>(scalars);
-  if (divisor == 0) {
-    std::fill(to, to + count, int64_t{0});
-    return;
-  }
-  const bool negative = divisor < 0;
-  const uint64_t size =
-      negative ? 0 - static_cast<uint64_t>(divisor) : static_cast<uint64_t>(divisor);
-  const int bits = size == 1 ? 0 : 64 - __builtin_clzll(size - 1);
-  // 2^(63 + bits) over the divisor, rounded up: with 63 bits of a dividend nothing is lost.
-  const Wide share = (Wide{1} << (63 + bits)) / size + 1;
-  for (int64_t i = 0; i < count; ++i) {
-    const auto value = static_cast<uint64_t>(x[i]);
-    const uint64_t given = negative ? 0 - value : value;
-    // The least number over a negative one is positive and has 64 bits.
-    const bool whole = negative && x[i] == INT64_MIN;
-    const uint64_t mask = whole ? 0 : 0 - (given >> 63);
-    const auto quotient = static_cast<uint64_t>((given ^ mask) * share >> (63 + bits));
-    to[i] = static_cast<int64_t>(whole ? given / size : quotient ^ mask);
+    const auto value = static_cast<Size>(static_cast<Lane>(x[i]));
+    const auto given = static_cast<Size>(negative ? 0 - value : value);
+    const auto mask = static_cast<Size>(static_cast<Lane>(given) >> (kBits - 1));
+    const Twice product = static_cast<Twice>(static_cast<Size>(given ^ mask)) * share;
+    const auto quotient =
+        static_cast<Size>(static_cast<Size>(static_cast<Size>(product >> kBits) >> shift) ^ mask);
+    const bool least = sizeof(T) == sizeof(Lane) && negative && value == kLeast;
+    to[i] = static_cast<T>(least ? of_least : quotient);
   }
 }
 
@@ -149,11 +133,11 @@ constexpr BlockTable with_complex_quotients(BlockTable table) {
 // For a table of quotients downwards of one tensor by one scalar.
 constexpr BlockTable with_integers_by_one(BlockTable table) {
   using namespace quotient_detail;
-  table.direct.fn[direct_index(ACL_INT8)] = floored<int8_t>;
-  table.direct.fn[direct_index(ACL_UINT8)] = floored<uint8_t>;
-  table.direct.fn[direct_index(ACL_INT16)] = floored<int16_t>;
-  table.direct.fn[direct_index(ACL_INT32)] = floored<int32_t>;
-  table.direct.fn[direct_index(ACL_INT64)] = floored_long;
+  table.direct.fn[direct_index(ACL_INT8)] = floored<int8_t, int16_t, uint32_t>;
+  table.direct.fn[direct_index(ACL_UINT8)] = floored<uint8_t, int16_t, uint32_t>;
+  table.direct.fn[direct_index(ACL_INT16)] = floored<int16_t, int16_t, uint32_t>;
+  table.direct.fn[direct_index(ACL_INT32)] = floored<int32_t, int32_t, uint64_t>;
+  table.direct.fn[direct_index(ACL_INT64)] = floored<int64_t, int64_t, Wide>;
   return table;
 }
 
