@@ -30,10 +30,6 @@ struct BlockKernels {
   double (*sum)(const float *x, int64_t count);
   double (*squares_from)(const float *x, int64_t count, double mean);  // (x[i] - mean)^2
   double (*sum_of_products)(const float *x, const float *y, int64_t count);
-  void (*add_to)(double *sums, const float *x, int64_t count);  // sums[i] += x[i]
-  // The same of whole numbers in int64, which wrap.
-  int64_t (*sum_whole)(const int32_t *x, int64_t count);
-  void (*add_whole_to)(int64_t *sums, const int32_t *x, int64_t count);
 };
 
 const BlockKernels &block_kernels();

@@ -185,29 +185,12 @@ double sum_of_products(const float *x, const float *y, int64_t count) {
   });
 }
 
-void add_to(double *sums, const float *x, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) sums[i] += static_cast<double>(x[i]);
-}
-
-int64_t sum_whole(const int32_t *x, int64_t count) {
-  uint64_t total = 0;
-  for (int64_t i = 0; i < count; ++i) total += static_cast<uint64_t>(int64_t{x[i]});
-  return static_cast<int64_t>(total);
-}
-
-void add_whole_to(int64_t *sums, const int32_t *x, int64_t count) {
-  for (int64_t i = 0; i < count; ++i)
-    sums[i] =
-        static_cast<int64_t>(static_cast<uint64_t>(sums[i]) + static_cast<uint64_t>(int64_t{x[i]}));
-}
-
 }  // namespace
 
 extern const BlockKernels block_kernel_table;
 constexpr BlockKernels block_kernel_table = {
     same_floats,   round_by,     scale_finite, scale_shift,  keep_marked,
-    mark_positive, alike_floats, sum,          squares_from, sum_of_products,
-    add_to,        sum_whole,    add_whole_to};
+    mark_positive, alike_floats, sum,          squares_from, sum_of_products};
 
 }  // namespace EMU_ISA_NS
 }  // namespace emu

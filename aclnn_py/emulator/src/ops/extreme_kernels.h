@@ -18,14 +18,17 @@ struct Extremes {
   // `bound`; -1 where there is none.
   int64_t (*first_above)(const T *x, int64_t count, T bound);
   int64_t (*first_below)(const T *x, int64_t count, T bound);
-  // The same where element i is all of row i.
-  void (*raise)(T *so_far, const T *x, int64_t count);
-  void (*lower)(T *so_far, const T *x, int64_t count);
+  // As greatest and least of columns: element c of row r is x[r * step + c].
+  void (*raise)(T *so_far, const T *x, int64_t rows, int64_t step, int64_t count);
+  void (*lower)(T *so_far, const T *x, int64_t rows, int64_t step, int64_t count);
 };
 
 struct ExtremeKernels {
   Extremes<float> floats;
   Extremes<double> doubles;
+  Extremes<int8_t> bytes;
+  Extremes<uint8_t> unsigned_bytes;
+  Extremes<int16_t> shorts;
   Extremes<int32_t> ints;
   Extremes<int64_t> longs;
 };
@@ -33,8 +36,10 @@ struct ExtremeKernels {
 const ExtremeKernels &extreme_kernels();
 
 template <class T>
-inline constexpr bool has_extremes = std::is_same_v<T, float> || std::is_same_v<T, double> ||
-                                     std::is_same_v<T, int32_t> || std::is_same_v<T, int64_t>;
+inline constexpr bool has_extremes =
+    std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, int8_t> ||
+    std::is_same_v<T, uint8_t> || std::is_same_v<T, int16_t> || std::is_same_v<T, int32_t> ||
+    std::is_same_v<T, int64_t>;
 
 template <class T>
 const Extremes<T> &extremes_of() {
@@ -42,6 +47,9 @@ const Extremes<T> &extremes_of() {
   const ExtremeKernels &kernels = extreme_kernels();
   if constexpr (std::is_same_v<T, float>) return kernels.floats;
   else if constexpr (std::is_same_v<T, double>) return kernels.doubles;
+  else if constexpr (std::is_same_v<T, int8_t>) return kernels.bytes;
+  else if constexpr (std::is_same_v<T, uint8_t>) return kernels.unsigned_bytes;
+  else if constexpr (std::is_same_v<T, int16_t>) return kernels.shorts;
   else if constexpr (std::is_same_v<T, int32_t>) return kernels.ints;
   else return kernels.longs;
 }

@@ -2,48 +2,13 @@
 // build flags: -O3 -fno-trapping-math -fno-math-errno
 #include "ops/extreme_kernels.h"
 
-#include <cstring>
 #include <limits>
 
-#include "core/isa.h"
-
-#if defined(__SSE2__)
-#include <immintrin.h>
-#endif
+#include "ops/registers.h"
 
 namespace emu {
 namespace EMU_ISA_NS {
 namespace {
-
-// The bytes of one register: of wider vectors the compiler makes single elements where they are
-// chosen by a comparison.
-#if defined(__AVX512F__)
-constexpr int64_t kBytes = 64;
-#elif defined(__AVX2__)
-constexpr int64_t kBytes = 32;
-#else
-constexpr int64_t kBytes = 16;
-#endif
-
-template <class T>
-constexpr int64_t kLanes = kBytes / static_cast<int64_t>(sizeof(T));
-
-template <class T>
-struct Register {
-  typedef T Type __attribute__((vector_size(kBytes)));
-};
-template <class T>
-using Wide = typename Register<T>::Type;
-// What a comparison of registers gives, and the places that a shuffle takes lanes from.
-template <class T>
-using Truths = Wide<std::conditional_t<sizeof(T) == 4, int32_t, int64_t>>;
-
-template <class T>
-Wide<T> at(const T *from) {
-  Wide<T> loaded;
-  std::memcpy(&loaded, from, sizeof loaded);
-  return loaded;
-}
 
 // Keeps a register from being loaded again for its second use, as the compiler would have it.
 template <class T>
@@ -51,13 +16,6 @@ void loaded([[maybe_unused]] Wide<T> &once) {
 #if defined(__SSE2__)
   asm("" : "+v"(once));
 #endif
-}
-
-// Rows follow each other, and the processor does not read ahead from one page to the next. There
-// may be nothing at that address.
-void fetch_ahead(const void *at) {
-  constexpr uintptr_t kAhead = 2048;
-  __builtin_prefetch(reinterpret_cast<const void *>(reinterpret_cast<uintptr_t>(at) + kAhead));
 }
 
 template <class T>
@@ -98,22 +56,6 @@ T better_of(T next, T found) {
   return keep ? found : next;
 }
 
-template <class T>
-bool any_of(Truths<T> truths) {
-#if defined(__AVX512F__)
-  const auto bits = reinterpret_cast<__m512i>(truths);
-  return _mm512_test_epi32_mask(bits, bits) != 0;
-#elif defined(__AVX2__)
-  return _mm256_movemask_epi8(reinterpret_cast<__m256i>(truths)) != 0;
-#elif defined(__SSE2__)
-  return _mm_movemask_epi8(reinterpret_cast<__m128i>(truths)) != 0;
-#else
-  int64_t all = 0;
-  for (int64_t lane = 0; lane < kLanes<T>; ++lane) all |= truths[lane];
-  return all != 0;
-#endif
-}
-
 // Whether there was a NaN, asked about two registers at a time.
 template <class T>
 class Odd {
@@ -138,22 +80,33 @@ class Odd {
  private:
   uint32_t found_ = 0;
 #else
-  bool any() const { return std::is_floating_point_v<T> && any_of<T>(found_); }
+  bool any() const { return std::is_floating_point_v<T> && any_of(found_); }
 
  private:
   Truths<T> found_{};
 #endif
 };
 
-// The lanes of a register, folded in halves.
-template <bool kGreatest, class T>
-T best_lane(Wide<T> lanes) {
-  Truths<T> order;
-  for (int lane = 0; lane < static_cast<int>(kLanes<T>); ++lane) order[lane] = lane;
+// The lanes of a register, folded in halves. None is NaN.
+template <bool kGreatest, class T, int64_t kBytes>
+T best_lane(Wide<T, kBytes> lanes) {
+  constexpr int64_t kCount = kBytes / static_cast<int64_t>(sizeof(T));
+  if constexpr (kBytes > 16) {
+    Wide<T, kBytes / 2> low, high;
+    std::memcpy(&low, &lanes, sizeof low);
+    std::memcpy(&high, reinterpret_cast<const char *>(&lanes) + sizeof low, sizeof high);
+    return best_lane<kGreatest, T, kBytes / 2>((kGreatest ? high > low : high < low) ? high : low);
+  } else {
+    Truths<T, kBytes> order;
+    for (int64_t lane = 0; lane < kCount; ++lane)
+      order[lane] = static_cast<SignedOf<sizeof(T)>>(lane);
 #pragma GCC unroll 4
-  for (int half = static_cast<int>(kLanes<T> / 2); half > 0; half /= 2)
-    lanes = better<kGreatest, T>(__builtin_shuffle(lanes, order + half), lanes);
-  return lanes[0];
+    for (int64_t half = kCount / 2; half > 0; half /= 2) {
+      const auto other = __builtin_shuffle(lanes, order + static_cast<SignedOf<sizeof(T)>>(half));
+      lanes = (kGreatest ? other > lanes : other < lanes) ? other : lanes;
+    }
+    return lanes[0];
+  }
 }
 
 // Of fewer elements than a register has: others beside them that change nothing.
@@ -180,14 +133,15 @@ T extreme_of(const T *x, int64_t count) {
   odd.take(found, found);
   int64_t i = 0;
   if (count >= kStep) {
-    // Side by side, so that none waits for the one before it.
+    // Side by side, so that none waits for the one before it. Rows follow each other, and the
+    // processor does not read ahead from one page to the next.
     Wide<T> chains[kChains];
 #pragma GCC unroll 8
     for (Wide<T> &chain : chains) chain = found;
     for (; i + kStep <= count; i += kStep) {
 #pragma GCC unroll 4
       for (int64_t k = 0; k < kChains; k += 2) {
-        fetch_ahead(x + i + k * kWide);
+        fetch(x + i + k * kWide, 2048);
         Wide<T> one = at(x + i + k * kWide), other = at(x + i + (k + 1) * kWide);
         loaded<T>(one);
         loaded<T>(other);
@@ -205,28 +159,21 @@ T extreme_of(const T *x, int64_t count) {
     odd.take(next, next);
   }
   if (odd.any()) return std::numeric_limits<T>::quiet_NaN();
-  return best_lane<kGreatest, T>(found);
+  return best_lane<kGreatest, T, kRegisterBytes>(found);
 }
 
 // The place of the first element that equals one that is there, or is NaN where that is.
 template <class T>
-int64_t first_of(const T *x, T wanted) {
-  int64_t i = 0;
-  const bool odd = is_odd(wanted);
-  const auto is_it = [=](T v) { return odd ? is_odd(v) : v == wanted; };
-  while (!is_it(x[i])) ++i;
-  return i;
-}
-
-// A register at a time to the one that holds it.
-template <class T>
 int64_t first_of(const T *x, int64_t count, T wanted) {
+  const bool odd = is_odd(wanted);
   int64_t i = 0;
   for (; i + kLanes<T> <= count; i += kLanes<T>) {
     const Wide<T> next = at(x + i);
-    if (any_of<T>(is_odd(wanted) ? next != next : next == wanted)) break;
+    const int64_t lane = first_true<T>(odd ? next != next : next == wanted);
+    if (lane >= 0) return i + lane;
   }
-  return i + first_of(x + i, wanted);
+  while (odd ? !is_odd(x[i]) : x[i] != wanted) ++i;
+  return i;
 }
 
 template <bool kGreatest, class T>
@@ -247,21 +194,62 @@ int64_t first_beyond(const T *x, int64_t count, T bound) {
   return beyond || is_odd(found) ? first_of(x, count, found) : -1;
 }
 
+// The same of registers, as a choice for which there are instructions.
 template <bool kGreatest, class T>
-void take_each(T *so_far, const T *x, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) so_far[i] = better_of<kGreatest>(x[i], so_far[i]);
+Wide<T> better_of(Wide<T> next, Wide<T> found) {
+#if defined(__AVX512F__)
+  if constexpr (std::is_same_v<T, float>) {
+    const auto taken = _mm512_cmp_ps_mask(next, found, kGreatest ? _CMP_NLE_UQ : _CMP_NGE_UQ);
+    return _mm512_mask_mov_ps(found, _mm512_mask_cmp_ps_mask(taken, found, found, _CMP_ORD_Q),
+                              next);
+  }
+  if constexpr (std::is_same_v<T, double>) {
+    const auto taken = _mm512_cmp_pd_mask(next, found, kGreatest ? _CMP_NLE_UQ : _CMP_NGE_UQ);
+    return _mm512_mask_mov_pd(found, _mm512_mask_cmp_pd_mask(taken, found, found, _CMP_ORD_Q),
+                              next);
+  }
+#endif
+  if constexpr (std::is_floating_point_v<T>) {
+    const auto keep = (kGreatest ? found >= next : found <= next) | (found != found);
+    return keep ? found : next;
+  } else {
+    return (kGreatest ? next > found : next < found) ? next : found;
+  }
+}
+
+// Some rows at a time, so that what was found is loaded and stored less often.
+template <bool kGreatest, class T>
+void take_rows(T *so_far, const T *x, int64_t rows, int64_t step, int64_t count) {
+  constexpr int64_t kTogether = 4;
+  const auto take = [&](auto together) {
+    int64_t c = 0;
+    for (; c + kLanes<T> <= count; c += kLanes<T>) {
+      Wide<T> found = at(so_far + c);
+      for (int64_t k = 0; k < together; ++k)
+        found = better_of<kGreatest, T>(at(x + k * step + c), found);
+      std::memcpy(so_far + c, &found, sizeof found);
+    }
+    for (; c < count; ++c)
+      for (int64_t k = 0; k < together; ++k)
+        so_far[c] = better_of<kGreatest>(x[k * step + c], so_far[c]);
+    x += together * step;
+    rows -= together;
+  };
+  while (rows >= kTogether) take(std::integral_constant<int64_t, kTogether>());
+  while (rows > 0) take(std::integral_constant<int64_t, 1>());
 }
 
 template <class T>
 constexpr Extremes<T> kExtremes = {extremes<true, T>,     extremes<false, T>,
                                    first_beyond<true, T>, first_beyond<false, T>,
-                                   take_each<true, T>,    take_each<false, T>};
+                                   take_rows<true, T>,    take_rows<false, T>};
 
 }  // namespace
 
 extern const ExtremeKernels extreme_kernel_table;
-constexpr ExtremeKernels extreme_kernel_table = {kExtremes<float>, kExtremes<double>,
-                                                 kExtremes<int32_t>, kExtremes<int64_t>};
+constexpr ExtremeKernels extreme_kernel_table = {
+    kExtremes<float>,   kExtremes<double>,  kExtremes<int8_t>, kExtremes<uint8_t>,
+    kExtremes<int16_t>, kExtremes<int32_t>, kExtremes<int64_t>};
 
 }  // namespace EMU_ISA_NS
 }  // namespace emu

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/reduce/axes.h"
 
+#include <algorithm>
+#include <cstdlib>
+
 namespace emu {
 namespace {
 
@@ -10,6 +13,16 @@ void append(Layout *to, const Layout &from, AxisSet axes, bool reduced) {
   for (int d = 0; d < from.rank; ++d) {
     if (has(axes, d) == reduced) to->push(from.shape[d], from.stride[d]);
   }
+}
+
+// The smallest step among the kept or the reduced dimensions.
+int64_t smallest_step(const Layout &in, AxisSet axes, bool reduced) {
+  int64_t smallest = INT64_MAX;
+  for (int d = 0; d < in.rank; ++d) {
+    if (has(axes, d) == reduced && in.shape[d] > 1)
+      smallest = std::min<int64_t>(smallest, std::abs(in.stride[d]));
+  }
+  return smallest;
 }
 
 }  // namespace
@@ -68,6 +81,10 @@ Layout reduced_first(const Layout &in, AxisSet axes) {
   append(&result, in, axes, true);
   append(&result, in, axes, false);
   return result;
+}
+
+bool leads_to_next(const Layout &in, AxisSet axes) {
+  return smallest_step(in, axes, false) < smallest_step(in, axes, true);
 }
 
 }  // namespace emu

@@ -23,5 +23,7 @@ int64_t reduced_count(const Layout &in, AxisSet axes);
 // The dimensions reordered: kept ones first, reduced ones last, or the other way round.
 Layout reduced_last(const Layout &in, AxisSet axes);
 Layout reduced_first(const Layout &in, AxisSet axes);
+// Whether neighbours in memory belong to neighbouring results: elements are columns, not rows.
+bool leads_to_next(const Layout &in, AxisSet axes);
 
 }  // namespace emu

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/reduce/fold.h"
 #include "core/pool.h"
+#include "ops/reduce/dense_fold.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -9,10 +10,6 @@
 
 namespace emu {
 namespace {
-
-// A long reduction is cut into pieces of this many elements, whatever the number of threads, so
-// that its rounding does not depend on the machine.
-constexpr int64_t kPiece = 128 * kBlock;
 
 // What elements are read as: the dtype that the fold computes in, or a narrower one of the same
 // kind that holds them as well.
@@ -35,7 +32,8 @@ class Source {
   // Whether elements have the narrower type of the kind that lanes have.
   bool narrow() const {
     return (have_ == Compute::F32 && want_ == Compute::F64) ||
-           (have_ == Compute::I32 && want_ == Compute::I64);
+           (have_ == Compute::I32 && want_ == Compute::I64) ||
+           (have_ == Compute::C64 && want_ == Compute::C128);
   }
   const void *read_narrow(int64_t start, int64_t count, void *scratch) const {
     return reader_.read(start, count, scratch);
@@ -45,6 +43,10 @@ class Source {
     if (have_ == want_) return block;
     convert_table().cast[static_cast<int>(have_)][static_cast<int>(want_)](block, count, wide);
     return wide;
+  }
+  // Whether all elements lie ready one behind the other, so that what is read may be read beyond.
+  bool ready(void *scratch) const {
+    return (narrow() || have_ == want_) && reader_.read(0, 1, scratch) != scratch;
   }
 
  private:
@@ -59,11 +61,15 @@ struct Scratch {
   alignas(64) char result[kBlock * sizeof(Complex128)];
 };
 
-// The kernel that takes whole rows, which reads blocks as `read_for_rows` gives them; or null.
+// The kernels that take rows, null where there is none, and columns. They read blocks as `read_for`
+// gives them.
 auto rows_kernel(const FoldTask &task, const Source &source) {
   return source.narrow() ? task.fns.narrow_rows : task.fns.rows;
 }
-const void *read_for_rows(const Source &source, int64_t start, int64_t count, Scratch &s) {
+auto columns_kernel(const FoldTask &task, const Source &source) {
+  return source.narrow() ? task.fns.narrow_step : task.fns.step;
+}
+const void *read_for(const Source &source, int64_t start, int64_t count, Scratch &s) {
   return source.narrow() ? source.read_narrow(start, count, s.block)
                          : source.read(start, count, s.block, s.wide);
 }
@@ -75,7 +81,7 @@ void fold_range(const FoldTask &task, const Source &source, int64_t begin, int64
     task.fns.start(s.lanes, 1);
     for (int64_t start = begin; start < end; start += kBlock) {
       const int64_t count = std::min(kBlock, end - start);
-      take(s.lanes, read_for_rows(source, start, count, s), 1, count);
+      take(s.lanes, read_for(source, start, count, s), 1, count);
     }
     return;
   }
@@ -83,7 +89,8 @@ void fold_range(const FoldTask &task, const Source &source, int64_t begin, int64
   task.fns.start(s.lanes, width);
   for (int64_t start = begin; start < end; start += kBlock) {
     const int64_t count = std::min(kBlock, end - start);
-    task.fns.step(s.lanes, source.read(start, count, s.block, s.wide), count, task.parameter);
+    task.fns.step(s.lanes, source.read(start, count, s.block, s.wide), 1, count, count,
+                  task.parameter);
   }
   task.fns.merge(s.lanes, width);
 }
@@ -91,7 +98,7 @@ void fold_range(const FoldTask &task, const Source &source, int64_t begin, int64
 // Each result from a run of neighbouring elements; short ones many at a time.
 void fold_rows(const FoldTask &task, const Source &source, int64_t rows, int64_t length,
                const Writer &writer) {
-  const int64_t grain = std::max<int64_t>(1, kPiece / std::max<int64_t>(length, 1));
+  const int64_t grain = std::max<int64_t>(1, kFoldPiece / std::max<int64_t>(length, 1));
   const auto take = rows_kernel(task, source);
   const bool many = take != nullptr && 0 < length && length <= kBlock;
   const int64_t together = many ? kBlock / length : 1;
@@ -101,7 +108,7 @@ void fold_rows(const FoldTask &task, const Source &source, int64_t rows, int64_t
       const int64_t count = std::min(together, end - row);
       if (many) {
         task.fns.start(s.lanes, count);
-        take(s.lanes, read_for_rows(source, row * length, count * length, s), count, length);
+        take(s.lanes, read_for(source, row * length, count * length, s), count, length);
       } else {
         fold_range(task, source, row * length, (row + 1) * length, s);
       }
@@ -115,14 +122,14 @@ void fold_rows(const FoldTask &task, const Source &source, int64_t rows, int64_t
 // The same for few long rows: pieces in parallel, joined in order.
 void fold_long_rows(const FoldTask &task, const Source &source, int64_t rows, int64_t length,
                     const Writer &writer) {
-  const int64_t pieces = (length + kPiece - 1) / kPiece;
+  const int64_t pieces = (length + kFoldPiece - 1) / kFoldPiece;
   const auto lane = static_cast<size_t>(compute_size(task.compute));
   std::vector<char> partial(static_cast<size_t>(rows * pieces) * lane);
   parallel_for(rows * pieces, 1, [&](int64_t begin, int64_t end) {
     Scratch s;
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t row = i / pieces, first = (i % pieces) * kPiece;
-      const int64_t last = std::min(first + kPiece, length);
+      const int64_t row = i / pieces, first = (i % pieces) * kFoldPiece;
+      const int64_t last = std::min(first + kFoldPiece, length);
       fold_range(task, source, row * length + first, row * length + last, s);
       std::copy(s.lanes, s.lanes + lane, partial.data() + static_cast<size_t>(i) * lane);
     }
@@ -143,37 +150,23 @@ void fold_long_rows(const FoldTask &task, const Source &source, int64_t rows, in
 void fold_columns(const FoldTask &task, const Source &source, int64_t columns, int64_t length,
                   const Writer &writer) {
   const int64_t blocks = (columns + kBlock - 1) / kBlock;
-  parallel_for(blocks, std::max<int64_t>(1, kPiece / (kBlock * length)),
+  const auto take = columns_kernel(task, source);
+  parallel_for(blocks, std::max<int64_t>(1, kFoldPiece / (kBlock * length)),
                [&](int64_t begin, int64_t end) {
                  Scratch s;
+                 const int64_t together = source.ready(s.block) ? length : 1;
                  for (int64_t block = begin; block < end; ++block) {
                    const int64_t start = block * kBlock, count = std::min(kBlock, columns - start);
                    task.fns.start(s.lanes, count);
-                   for (int64_t i = 0; i < length; ++i) {
-                     const int64_t at = i * columns + start;
-                     if (source.narrow())
-                       task.fns.narrow_step(s.lanes, source.read_narrow(at, count, s.block), count,
-                                            task.parameter);
-                     else
-                       task.fns.step(s.lanes, source.read(at, count, s.block, s.wide), count,
-                                     task.parameter);
+                   for (int64_t i = 0; i < length; i += together) {
+                     const void *from = read_for(source, i * columns + start, count, s);
+                     take(s.lanes, from, together, columns, count, task.parameter);
                    }
                    void *target = writer.target(start, s.result);
                    task.fns.finish(s.lanes, count, length, task.parameter, target);
                    writer.write(start, count, target);
                  }
                });
-}
-
-// The smallest step among the kept or the reduced dimensions.
-int64_t smallest_step(const Layout &in, AxisSet axes, bool reduced) {
-  int64_t smallest = INT64_MAX;
-  for (int d = 0; d < in.rank; ++d) {
-    if (((axes >> d) & 1u) == (reduced ? 1u : 0u) && in.shape[d] > 1) {
-      smallest = std::min<int64_t>(smallest, std::abs(in.stride[d]));
-    }
-  }
-  return smallest;
 }
 
 // The compute type the lanes have for elements of `compute`: its own or the wider of its kind.
@@ -197,6 +190,7 @@ bool resolve_fold(const ReduceRow &row, aclDataType dtype, FoldTask *task) {
   if (!lanes) return false;
   task->compute = *lanes;
   task->fns = row.folds->fns[static_cast<int>(*lanes)];
+  task->kernel = row.folds->kernel;
   task->result_dtype = (row.rule & kToBool) != 0 ? ACL_BOOL : task->compute_dtype;
   return true;
 }
@@ -214,14 +208,13 @@ void run_fold(const FoldTask &task, const View &in, const View &out) {
   if (clash(in, out) || (in.data == out.data && length != 1)) copy.emplace(in);
   View source_view = copy ? copy->view() : in;
   const Writer writer(out, task.fns.result, task.result_dtype);
-  const bool columns = results > 1 && length > 1 &&
-                       smallest_step(source_view.layout, task.axes, false) <
-                           smallest_step(source_view.layout, task.axes, true);
+  const bool columns = results > 1 && length > 1 && leads_to_next(source_view.layout, task.axes);
   source_view.layout = columns ? reduced_first(source_view.layout, task.axes)
                                : reduced_last(source_view.layout, task.axes);
+  if (fold_dense(task, source_view, columns, results, length, writer)) return;
   const Source source(source_view, task);
   if (columns) fold_columns(task, source, results, length, writer);
-  else if (length > 2 * kPiece && results < 64)
+  else if (length > 2 * kFoldPiece && results < 64)
     fold_long_rows(task, source, results, length, writer);
   else fold_rows(task, source, results, length, writer);
 }

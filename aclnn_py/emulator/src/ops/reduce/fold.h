@@ -11,22 +11,24 @@
 
 #include <type_traits>
 
-#include "ops/block_kernels.h"
 #include "ops/elementwise/engine.h"
 #include "ops/extreme_kernels.h"
 #include "ops/reduce/axes.h"
+#include "ops/sum_kernels.h"
 
 namespace emu {
 
 // A fold compiled for one compute type. Accumulators are dense arrays ("lanes").
 struct FoldFns {
   void (*start)(void *lanes, int64_t count) = nullptr;
-  void (*step)(void *lanes, const void *block, int64_t count, const void *parameter) = nullptr;
+  // Rows of elements, `width` elements from one to the next, into as many lanes as are counted.
+  void (*step)(void *lanes, const void *block, int64_t rows, int64_t width, int64_t count,
+               const void *parameter) = nullptr;
   // Rows of a block into a lane each; null where only steps are known.
   void (*rows)(void *lanes, const void *block, int64_t rows, int64_t length) = nullptr;
-  // Both for blocks of float32 or int32 where lanes are float64 or int64; null elsewhere, the
-  // second also where only steps are known.
-  void (*narrow_step)(void *lanes, const void *block, int64_t count,
+  // Both for elements of the narrower type of the kind that lanes have: float32, int32, complex64;
+  // null elsewhere, the second also where only steps are known.
+  void (*narrow_step)(void *lanes, const void *block, int64_t rows, int64_t width, int64_t count,
                       const void *parameter) = nullptr;
   void (*narrow_rows)(void *lanes, const void *block, int64_t rows, int64_t length) = nullptr;
   void (*merge)(void *lanes, int64_t count) = nullptr;    // all lanes into the first
@@ -36,40 +38,77 @@ struct FoldFns {
   Compute result = Compute::F32;
 };
 
-struct FoldTable {
-  FoldFns fns[kComputeCount];
-};
-
-// What a fold does for which there are kernels: per instruction set those of ExtremeKernels, and
-// the sums of float32 in float64 and of int32 in int64; and whether any or all elements of rows are
-// true.
+// What a fold does for which there are kernels: those of ExtremeKernels, SumKernels and
+// TruthKernels.
 enum class FoldKernel { kNone, kGreatest, kLeast, kSum, kAny, kAll };
 template <class Fold>
 inline constexpr FoldKernel fold_kernel = FoldKernel::kNone;
 
+struct FoldTable {
+  FoldFns fns[kComputeCount];
+  FoldKernel kernel = FoldKernel::kNone;
+};
+
 namespace fold_detail {
+
+// The narrower type of a kind.
+template <class T>
+struct Narrow {};
+template <>
+struct Narrow<double> {
+  using Type = float;
+};
+template <>
+struct Narrow<int64_t> {
+  using Type = int32_t;
+};
+template <>
+struct Narrow<Complex128> {
+  using Type = Complex64;
+};
+template <class T>
+inline constexpr bool has_narrow =
+    std::is_same_v<T, double> || std::is_same_v<T, int64_t> || std::is_same_v<T, Complex128>;
+
+// Elements of type X into lanes of type T.
+template <class Fold, class T, class X>
+void step(void *lanes, const void *block, int64_t rows, int64_t width, int64_t count,
+          const void *parameter) {
+  constexpr FoldKernel kKernel = fold_kernel<Fold>;
+  constexpr bool kGreatest = kKernel == FoldKernel::kGreatest;
+  auto *a = static_cast<T *>(lanes);
+  const auto *x = static_cast<const X *>(block);
+  if constexpr ((kGreatest || kKernel == FoldKernel::kLeast) && has_extremes<T> &&
+                std::is_same_v<T, X>) {
+    const Extremes<T> &kernels = extremes_of<T>();
+    (kGreatest ? kernels.raise : kernels.lower)(a, x, rows, width, count);
+  } else if constexpr (kKernel == FoldKernel::kSum && has_narrow<T>) {
+    add_rows(a, x, rows, width, count);
+  } else {
+    const T p = *static_cast<const T *>(parameter);
+    for (; rows > 0; --rows, x += width)
+      for (int64_t i = 0; i < count; ++i) a[i] = Fold::step(a[i], static_cast<T>(x[i]), p);
+  }
+}
+
+// The same of rows one behind the other, each into a lane of its own.
+template <class T, class X>
+void sum_rows(void *lanes, const void *block, int64_t rows, int64_t length) {
+  auto *a = static_cast<T *>(lanes);
+  const auto *x = static_cast<const X *>(block);
+  for (int64_t row = 0; row < rows; ++row, x += length) a[row] = plus(a[row], sum_of(x, length));
+}
 
 template <class Fold, class T>
 constexpr FoldFns make() {
   constexpr FoldKernel kKernel = fold_kernel<Fold>;
   constexpr bool kGreatest = kKernel == FoldKernel::kGreatest;
-  constexpr bool kExtreme = (kGreatest || kKernel == FoldKernel::kLeast) && has_extremes<T>;
   FoldFns fns;
   fns.start = [](void *lanes, int64_t count) {
     for (int64_t i = 0; i < count; ++i) static_cast<T *>(lanes)[i] = Fold::template start<T>();
   };
-  fns.step = [](void *lanes, const void *block, int64_t count, const void *parameter) {
-    auto *a = static_cast<T *>(lanes);
-    const auto *x = static_cast<const T *>(block);
-    if constexpr (kExtreme) {
-      const Extremes<T> &kernels = extremes_of<T>();
-      (kGreatest ? kernels.raise : kernels.lower)(a, x, count);
-    } else {
-      const T p = *static_cast<const T *>(parameter);
-      for (int64_t i = 0; i < count; ++i) a[i] = Fold::step(a[i], x[i], p);
-    }
-  };
-  if constexpr (kExtreme) {
+  fns.step = step<Fold, T, T>;
+  if constexpr ((kGreatest || kKernel == FoldKernel::kLeast) && has_extremes<T>) {
     fns.rows = [](void *lanes, const void *block, int64_t rows, int64_t length) {
       const Extremes<T> &kernels = extremes_of<T>();
       (kGreatest ? kernels.greatest : kernels.least)(static_cast<const T *>(block), rows, length,
@@ -87,30 +126,12 @@ constexpr FoldFns make() {
       }
     };
   }
-  if constexpr (std::is_same_v<T, double> || std::is_same_v<T, int64_t>) {
-    using Narrow = std::conditional_t<std::is_same_v<T, double>, float, int32_t>;
-    fns.narrow_step = [](void *lanes, const void *block, int64_t count, const void *parameter) {
-      auto *a = static_cast<T *>(lanes);
-      const auto *x = static_cast<const Narrow *>(block);
-      if constexpr (kKernel == FoldKernel::kSum) {
-        const BlockKernels &kernels = block_kernels();
-        if constexpr (std::is_same_v<T, double>) kernels.add_to(a, x, count);
-        else kernels.add_whole_to(a, x, count);
-      } else {
-        const T p = *static_cast<const T *>(parameter);
-        for (int64_t i = 0; i < count; ++i) a[i] = Fold::step(a[i], static_cast<T>(x[i]), p);
-      }
-    };
+  if constexpr (has_narrow<T>) {
+    using X = typename Narrow<T>::Type;
+    fns.narrow_step = step<Fold, T, X>;
     if constexpr (kKernel == FoldKernel::kSum) {
-      fns.narrow_rows = [](void *lanes, const void *block, int64_t rows, int64_t length) {
-        const BlockKernels &kernels = block_kernels();
-        auto *a = static_cast<T *>(lanes);
-        const auto *x = static_cast<const Narrow *>(block);
-        for (int64_t row = 0; row < rows; ++row, x += length) {
-          if constexpr (std::is_same_v<T, double>) a[row] += kernels.sum(x, length);
-          else a[row] = plus(a[row], kernels.sum_whole(x, length));
-        }
-      };
+      fns.rows = sum_rows<T, T>;
+      fns.narrow_rows = sum_rows<T, X>;
     }
   }
   fns.merge = [](void *lanes, int64_t count) {
@@ -148,6 +169,7 @@ constexpr void add(FoldTable &table) {
 template <class Fold, unsigned kTypes>
 constexpr FoldTable build() {
   FoldTable table{};
+  table.kernel = fold_kernel<Fold>;
   add<Fold, kTypes, Compute::F32>(table);
   add<Fold, kTypes, Compute::F64>(table);
   add<Fold, kTypes, Compute::I32>(table);
@@ -186,6 +208,7 @@ struct ReduceRow {
 
 struct FoldTask {
   FoldFns fns;
+  FoldKernel kernel = FoldKernel::kNone;
   aclDataType compute_dtype = ACL_DT_UNDEFINED;  // elements are rounded to it
   aclDataType result_dtype = ACL_DT_UNDEFINED;   // the result is, before the cast to out
   Compute compute = Compute::F32;                // of the lanes

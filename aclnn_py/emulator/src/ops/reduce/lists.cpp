@@ -41,7 +41,7 @@ void fold_members(const FoldTask &task, const std::vector<View> &members, const 
                                                                                        wide);
           block = wide;
         }
-        task.fns.step(lanes, block, count, task.parameter);
+        task.fns.step(lanes, block, 1, count, count, task.parameter);
       }
       task.fns.finish(lanes, count, static_cast<int64_t>(readers.size()), task.parameter, result);
       writer.write(start, count, result);
