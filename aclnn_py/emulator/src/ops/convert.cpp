@@ -3,14 +3,20 @@
 #include "ops/convert.h"
 
 #include "core/isa.h"
+#include "ops/direct_casts.h"
 
 namespace emu {
 
-EMU_DECLARE_ISA(const ConvertTable &table();)
+EMU_DECLARE_ISA(const ConvertTable &table(); DirectFn direct_cast(aclDataType, aclDataType);)
 
 const ConvertTable &convert_table() {
   static const ConvertTable &chosen = EMU_PICK_ISA(table)();
   return chosen;
+}
+
+DirectFn direct_cast(aclDataType from, aclDataType to) {
+  static const auto chosen = EMU_PICK_ISA(direct_cast);
+  return chosen(from, to);
 }
 
 namespace {
@@ -66,6 +72,10 @@ void load_as(aclDataType from, const char *memory, int64_t step, int64_t count, 
              void *to) {
   const ConvertTable &table = convert_table();
   if (from == via) return table.load[from](memory, step, count, to);
+  if (is_native(via) && step == item_size(from)) {
+    if (const DirectFn cast = direct_cast(from, via))
+      return cast(memory, count, static_cast<char *>(to));
+  }
   const Compute have = compute_for(from), want = compute_for(via);
   const int64_t via_size = item_size(via);
   alignas(64) char block[kBlock * sizeof(Complex128)];

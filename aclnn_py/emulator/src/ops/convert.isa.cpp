@@ -7,6 +7,7 @@
 
 #include "core/isa.h"
 #include "ops/float_bits.h"
+#include "ops/truncate.h"
 
 #if defined(__F16C__)
 #include <immintrin.h>
@@ -199,22 +200,6 @@ void store<Bfloat16>(char *memory, int64_t step, int64_t count, const void *bloc
 template <class T>
 constexpr bool kIsComplex = std::is_same_v<T, Complex64> || std::is_same_v<T, Complex128>;
 
-// Truncation with saturation; NaN gives 0. The bounds are powers of two, exact in both float types.
-template <class To, class From>
-To truncate(From value) {
-  if constexpr (std::is_same_v<To, uint64_t>) {
-    // Negative values wrap through int64 so that -1.0 becomes the largest number, as integers do.
-    if (value >= From(0x1p64)) return std::numeric_limits<uint64_t>::max();
-    if (value >= From(0x1p63)) return static_cast<uint64_t>(value);
-    return static_cast<uint64_t>(truncate<int64_t>(value));
-  } else {
-    constexpr From kLimit = std::is_same_v<To, int32_t> ? From(0x1p31) : From(0x1p63);
-    if (value >= kLimit) return std::numeric_limits<To>::max();
-    if (value < -kLimit) return std::numeric_limits<To>::min();
-    return value == value ? static_cast<To>(value) : To{0};
-  }
-}
-
 // An integer as a float64 whose last bits record what was lost, for narrow_to_odd.
 template <class From>
 double to_double_odd(From value) {
@@ -252,6 +237,11 @@ To cast_one(From value) {
 
 template <class To, bool kOdd, class From>
 void cast(const void *from, int64_t count, void *to) {
+  if constexpr (std::is_floating_point_v<From> &&
+                (std::is_same_v<To, int32_t> || std::is_same_v<To, int64_t>)) {
+    return truncate_all<To, From, To>(static_cast<const char *>(from), count,
+                                      static_cast<char *>(to));
+  }
   const auto *source = static_cast<const From *>(from);
   auto *target = static_cast<To *>(to);
   for (int64_t i = 0; i < count; ++i) target[i] = cast_one<To, kOdd>(source[i]);

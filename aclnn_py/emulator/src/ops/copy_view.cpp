@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "core/pool.h"
+#include "ops/direct_casts.h"
 #include "ops/view.h"
 
 namespace emu {
@@ -250,12 +251,36 @@ void move_bytes(const View &from, const View &to) {
   }
 }
 
+// Whether a cast leaves the bytes alone: integers of one size keep their bits.
+bool same_bits(aclDataType from, aclDataType to) {
+  return from == to || (is_integer(from) && is_integer(to) && item_size(from) == item_size(to));
+}
+
+// Casts of plain numbers whose runs are dense on both sides need no blocks between.
+bool cast_directly(const View &from, const View &to) {
+  const DirectFn cast = direct_cast(from.dtype, to.dtype);
+  if (cast == nullptr) return false;
+  const Pair pair = pair_up(from.layout, to.layout);
+  const int last = pair.rank - 1;
+  if (pair.from[last] != 1 || pair.to[last] != 1) return false;
+  const int64_t from_size = item_size(from.dtype), to_size = item_size(to.dtype);
+  const auto piece = [&](int64_t begin, int64_t end) {
+    for_each_run(pair, begin, end - begin, [&](int64_t read, int64_t write, int64_t run) {
+      cast(from.data + read * from_size, run, to.data + write * to_size);
+    });
+  };
+  if (overlaps_itself(to.layout)) piece(0, to.count());
+  else parallel_for(to.count(), kGrain, piece);
+  return true;
+}
+
 }  // namespace
 
 void copy_view(const View &from, const View &to) {
   const int64_t total = from.count();
   if (total == 0) return;
-  if (from.dtype == to.dtype) return move_bytes(from, to);
+  if (same_bits(from.dtype, to.dtype)) return move_bytes(from, to);
+  if (cast_directly(from, to)) return;
   const Reader reader(from, from.dtype);
   const Writer writer(to, compute_for(from.dtype), ACL_DT_UNDEFINED);
   const auto piece = [&](int64_t begin, int64_t end) {
