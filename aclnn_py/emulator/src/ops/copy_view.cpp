@@ -4,9 +4,9 @@
 // elements.
 #include <algorithm>
 #include <cstring>
-#include <memory>
 
 #include "core/pool.h"
+#include "ops/copy_kernels.h"
 #include "ops/direct_casts.h"
 #include "ops/view.h"
 
@@ -24,61 +24,6 @@ struct Wide {
 // Whether all bytes of an item are the same, as those of zero are.
 bool of_one_byte(const char *item, size_t size) {
   return std::all_of(item, item + size, [item](char byte) { return byte == *item; });
-}
-
-template <class E>
-void copy_steps(const char *read, int64_t step, char *write, int64_t to_step, int64_t count) {
-  constexpr auto kSize = static_cast<int64_t>(sizeof(E));
-  for (int64_t i = 0; i < count; ++i) {
-    std::memcpy(write + i * to_step * kSize, read + i * step * kSize, sizeof(E));
-  }
-}
-
-// Copies the element at `read` and those in front of it in reverse order, a register at a time;
-// returns how many it copied, which leaves less than a register.
-template <class E>
-int64_t copy_backwards(const char *read, char *write, int64_t count) {
-  constexpr int64_t kRegister = 16, kSize = static_cast<int64_t>(sizeof(E)),
-                    kEach = kRegister / kSize;
-  if constexpr (kEach == 1) {
-    return 0;
-  } else {
-    typedef E Register __attribute__((vector_size(kRegister)));
-    Register backwards;
-    for (int64_t i = 0; i < kEach; ++i) backwards[i] = static_cast<E>(kEach - 1 - i);
-    int64_t done = 0;
-    for (; done + kEach <= count; done += kEach) {
-      Register held;
-      std::memcpy(&held, read - (done + kEach - 1) * kSize, sizeof held);
-      held = __builtin_shuffle(held, backwards);
-      std::memcpy(write + done * kSize, &held, sizeof held);
-    }
-    return done;
-  }
-}
-
-template <class E>
-void copy_run(const char *read, int64_t step, char *write, int64_t to_step, int64_t count) {
-  constexpr auto kSize = static_cast<int64_t>(sizeof(E));
-  if (step == 1 && to_step == 1) {
-    std::memmove(write, read, static_cast<size_t>(count) * sizeof(E));
-    return;
-  }
-  if (step == 0 && to_step == 1) {
-    if (of_one_byte(read, sizeof(E))) {
-      std::memset(write, static_cast<unsigned char>(*read), static_cast<size_t>(count) * sizeof(E));
-      return;
-    }
-    E item;
-    std::memcpy(&item, read, sizeof(E));
-    for (int64_t i = 0; i < count; ++i) std::memcpy(write + i * kSize, &item, sizeof(E));
-    return;
-  }
-  if (step == -1 && to_step == 1) {
-    const int64_t done = copy_backwards<E>(read, write, count);
-    return copy_steps<E>(read - done * kSize, -1, write + done * kSize, 1, count - done);
-  }
-  copy_steps<E>(read, step, write, to_step, count);
 }
 
 // Four lines of four elements, of which the lines become the columns.
@@ -222,19 +167,47 @@ void copy_tiles(const Pair &pair, int cross, const char *from, char *to) {
                });
 }
 
+// Whether each element is to be written a few times in a row.
+bool repeats_each(const Pair &pair) {
+  constexpr int64_t kFew = 32;
+  const int last = pair.rank - 1;
+  return last > 0 && pair.from[last] == 0 && pair.to[last] == 1 && pair.shape[last] <= kFew &&
+         pair.to[last - 1] == pair.shape[last];
+}
+
+// Such a copy without a run for every element.
+void repeat_elements(Pair pair, const char *from, char *to, int64_t size) {
+  const int last = pair.rank - 1;
+  const int64_t times = pair.shape[last];
+  pair.rank = last;
+  int64_t total = 1;
+  for (int d = 0; d < last; ++d) total *= pair.shape[d];
+  const RepeatEachFn repeat_each = repeat_each_of(size);
+  parallel_for(total, kGrain / times, [&](int64_t begin, int64_t end) {
+    for_each_run(pair, begin, end - begin, [&](int64_t read, int64_t write, int64_t run) {
+      repeat_each(from + read * size, pair.from[last - 1], to + write * size, times, run);
+    });
+  });
+}
+
 template <class E>
 void move_elements(const View &from, const View &to) {
   constexpr auto kSize = static_cast<int64_t>(sizeof(E));
   const int64_t total = from.count();
   const bool ordered = overlaps_itself(to.layout);  // the last write wins, in order
   const Pair pair = pair_up(from.layout, to.layout);
+  if (!ordered && repeats_each(pair)) return repeat_elements(pair, from.data, to.data, kSize);
   const int cross = ordered ? -1 : crossing(pair);
   if (cross >= 0) return copy_tiles<E>(pair, cross, from.data, to.data);
   const int last = pair.rank - 1;
+  const CopyRunFn copy_run = copy_run_of(kSize);
   const auto piece = [&](int64_t begin, int64_t end) {
     for_each_run(pair, begin, end - begin, [&](int64_t read, int64_t write, int64_t run) {
-      copy_run<E>(from.data + read * kSize, pair.from[last], to.data + write * kSize, pair.to[last],
-                  run);
+      const char *source = from.data + read * kSize;
+      char *target = to.data + write * kSize;
+      if (pair.from[last] == 1 && pair.to[last] == 1)
+        std::memmove(target, source, static_cast<size_t>(run * kSize));
+      else copy_run(source, pair.from[last], target, pair.to[last], run);
     });
   };
   if (ordered) piece(0, total);
@@ -299,28 +272,14 @@ void fill_view(const View &view, const void *item) {
   const auto size = static_cast<size_t>(item_size(view.dtype));
   const Layout layout = coalesced(view.layout);
   const bool uniform = of_one_byte(static_cast<const char *>(item), size);
-  // A block of copies of the item: dense runs are filled by whole blocks.
-  std::unique_ptr<char[]> pattern(new char[kBlock * size]);
-  for (int64_t i = 0; i < kBlock; ++i)
-    std::memcpy(pattern.get() + static_cast<size_t>(i) * size, item, size);
+  const CopyRunFn copy_run = copy_run_of(item_size(view.dtype));
   parallel_for(view.count(), kGrain, [&](int64_t begin, int64_t end) {
     for_each_run(layout, begin, end - begin, [&](int64_t offset, int64_t step, int64_t run) {
       char *write = view.data + offset * static_cast<int64_t>(size);
-      if (step != 1) {
-        for (int64_t i = 0; i < run; ++i)
-          std::memcpy(write + i * step * static_cast<int64_t>(size), item, size);
-        return;
-      }
-      if (uniform) {
-        std::memset(write, static_cast<const unsigned char *>(item)[0],
+      if (uniform && step == 1)
+        std::memset(write, *static_cast<const unsigned char *>(item),
                     static_cast<size_t>(run) * size);
-        return;
-      }
-      for (; run > 0; run -= kBlock) {
-        const auto part = static_cast<size_t>(run < kBlock ? run : kBlock) * size;
-        std::memcpy(write, pattern.get(), part);
-        write += part;
-      }
+      else copy_run(static_cast<const char *>(item), 0, write, step, run);
     });
   });
 }

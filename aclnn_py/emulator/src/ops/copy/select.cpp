@@ -6,9 +6,31 @@
 #include "ops/elementwise/formula.h"
 #include "ops/elementwise/rows.h"
 
-namespace emu {
+#include <cstring>
 
-EMU_FORMULA_XYZ(Where, truth(x) ? y : z)
+namespace emu {
+namespace {
+
+// One of two elements by their bits: a branch would often be guessed wrongly.
+template <class T>
+T chosen(T condition, T yes, T no) {
+  if constexpr (sizeof(T) == 4) {
+    return truth(condition) ? yes : no;  // such loops run in registers as they are
+  } else {
+    constexpr size_t kParts = sizeof(T) / 8;
+    const uint64_t mask = uint64_t{0} - (truth(condition) ? uint64_t{1} : uint64_t{0});
+    uint64_t a[kParts], b[kParts];
+    std::memcpy(a, &yes, sizeof(T));
+    std::memcpy(b, &no, sizeof(T));
+    for (size_t i = 0; i < kParts; ++i) a[i] = (a[i] & mask) | (b[i] & ~mask);
+    std::memcpy(&yes, a, sizeof(T));
+    return yes;
+  }
+}
+
+}  // namespace
+
+EMU_FORMULA_XYZ(Where, chosen(x, y, z))
 EMU_OPERATOR(SWhere, (const aclTensor *condition, const aclTensor *self, const aclTensor *other,
                       aclTensor *out)) {
   static constexpr ElementwiseRow row = {
@@ -21,7 +43,7 @@ EMU_OPERATOR(SWhere, (const aclTensor *condition, const aclTensor *self, const a
 }
 EMU_CATCH
 
-EMU_FORMULA_XYA(MaskedFill, truth(y) ? a : x)
+EMU_FORMULA_XYA(MaskedFill, chosen(y, a, x))
 EMU_ROW(InplaceMaskedFillScalar, MaskedFill, kKeep | kLeadShape | kLeadDtype | kCastScalars,
         types::kReal, 2, 1, (aclTensor *selfRef, const aclTensor *mask, const aclScalar *value),
         elementwise_in_place, {selfRef, mask, attribute(value)}, selfRef)

@@ -4,7 +4,6 @@
 #include "aclnnop/conversion.h"
 #include "aclnnop/index.h"
 #include "aclnnop/math.h"
-#include "core/pool.h"
 #include "ops/shape/movement.h"
 
 #include <algorithm>
@@ -12,60 +11,21 @@
 namespace emu {
 namespace {
 
-// Where a part of a tensor starts along each dimension, and its extents.
-struct Part {
-  int64_t first[kMaxRank] = {}, extent[kMaxRank] = {};
-};
-
-// A part of `target`: the elements of `source`, before.stride[d] further along each dimension d,
-// and `filling` where there is none.
-void pad_part(const Part &part, View source, View target, const Layout &before,
-              const aclScalar &filling) {
-  const int rank = before.rank;
-  for (int d = 0; d < rank; ++d) target = narrowed(target, d, part.first[d], part.extent[d]);
-  fill_scalar(target, filling);
-  for (int d = 0; d < rank; ++d) {
-    const int64_t shift = before.stride[d], first = std::max(part.first[d], shift),
-                  end = std::min(part.first[d] + part.extent[d], shift + source.layout.shape[d]);
-    if (first >= end) return;
+// The elements of `source`, before.stride[d] further along each dimension d, and `filling` where
+// there is none.
+void pad_view(View source, View target, const Layout &before, const aclScalar &filling) {
+  for (int d = 0; d < before.rank; ++d) {
+    const int64_t shift = before.stride[d], extent = target.layout.shape[d],
+                  first = std::clamp<int64_t>(shift, 0, extent),
+                  end = std::clamp(shift + source.layout.shape[d], first, extent);
+    // What lies in front and behind along this dimension; the next ones go on with the rest.
+    if (first > 0) fill_scalar(narrowed(target, d, 0, first), filling);
+    if (end < extent) fill_scalar(narrowed(target, d, end, extent - end), filling);
+    if (first == end) return;
     source = narrowed(source, d, first - shift, end - first);
-    target = narrowed(target, d, first - part.first[d], end - first);
+    target = narrowed(target, d, first, end - first);
   }
   copy_view(source, target);
-}
-
-// In parts, so that the copy finds in the cache what it overwrites of the filling.
-void pad_view(const View &source, const View &target, const Layout &before,
-              const aclScalar &filling) {
-  constexpr int64_t kPart = 32 * kBlock;
-  const Layout &whole = target.layout;
-  Part all;
-  std::copy_n(whole.shape, whole.rank, all.extent);
-  int64_t size = whole.count(), outer = 1;
-  if (size <= kPart || overlaps_itself(whole))
-    return pad_part(all, source, target, before, filling);
-  // One entry of the dimensions in front of `split`, some of that one and all behind it.
-  int split = 0;
-  for (; size / whole.shape[split] > kPart; ++split) {
-    size /= whole.shape[split];
-    outer *= whole.shape[split];
-  }
-  const int64_t extent = whole.shape[split], entries = kPart / (size / extent),
-                pieces = (extent + entries - 1) / entries;
-  parallel_for(outer * pieces, 2, [&](int64_t begin, int64_t end) {
-    for (int64_t piece = begin; piece < end; ++piece) {
-      Part part = all;
-      part.first[split] = piece % pieces * entries;
-      part.extent[split] = std::min(entries, extent - part.first[split]);
-      int64_t rest = piece / pieces;
-      for (int d = split - 1; d >= 0; --d) {
-        part.first[d] = rest % whole.shape[d];
-        part.extent[d] = 1;
-        rest /= whole.shape[d];
-      }
-      pad_part(part, source, target, before, filling);
-    }
-  });
 }
 
 }  // namespace
