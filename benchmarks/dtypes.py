@@ -496,7 +496,7 @@ def compared(pair: Pair, dtype: str, rounds: int) -> tuple[float, float, bool] |
                 ap.synchronize()
 
             ours()
-        except (ap.StatusError, TypeError) as error:
+        except (ap.errors.StatusError, TypeError) as error:
             return str(error)
         same = agree(out.numpy(), expected)
 

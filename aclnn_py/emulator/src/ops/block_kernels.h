@@ -30,6 +30,7 @@ struct BlockKernels {
   double (*sum)(const float *x, int64_t count);
   double (*squares_from)(const float *x, int64_t count, double mean);  // (x[i] - mean)^2
   double (*sum_of_products)(const float *x, const float *y, int64_t count);
+  void (*round_wide)(const double *x, int64_t count, float mode, double *to);  // as round_by
 };
 
 const BlockKernels &block_kernels();

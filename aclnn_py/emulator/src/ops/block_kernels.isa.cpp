@@ -2,6 +2,7 @@
 // build flags: -O3 -ffp-contract=off -fno-trapping-math -fno-math-errno
 #include "ops/block_kernels.h"
 
+#include <cmath>
 #include <cstring>
 #include <type_traits>
 
@@ -75,48 +76,75 @@ void mark_positive(const float *x, int64_t bytes, int32_t *to) {
   }
 }
 
+inline uint64_t bits_of(double x) {
+  uint64_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+inline double float_of(uint64_t bits) {
+  double x;
+  std::memcpy(&x, &bits, sizeof x);
+  return x;
+}
+using emu::bits_of;
+using emu::float_of;
+
+// The instruction that rounds by a mode, where there is one: GCC does not see it in the steps of
+// `round_all`.
+template <int kMode, class T>
+T rounded_at_once(T x) {
+  if constexpr (kMode == kDown) return std::floor(x);
+  if constexpr (kMode == kUp) return std::ceil(x);
+  if constexpr (kMode == kToZero) return std::trunc(x);
+  return std::nearbyint(x);
+}
+
 // Without a branch, so that the compiler makes vectors: numbers beyond the last fraction,
 // infinities and NaN stay as they are.
-template <int kMode>
-void round_all(const float *x, int64_t count, float *to) {
-  constexpr float kWhole = 8388608.0f;
+template <int kMode, class T>
+void round_all(const T *x, int64_t count, T *to) {
+  using Bits = decltype(bits_of(T{}));
+  constexpr T kWhole = std::is_same_v<T, float> ? T(8388608) : T(4503599627370496);
+  constexpr Bits kSign = Bits{1} << (8 * sizeof(T) - 1);
   for (int64_t i = 0; i < count; ++i) {
 #if defined(__SSE4_1__)
-    // There are instructions for these, which GCC does not see in what follows.
     if constexpr (kMode != kHalfAway && kMode != kToOdd) {
-      to[i] = kMode == kDown     ? __builtin_floorf(x[i])
-              : kMode == kUp     ? __builtin_ceilf(x[i])
-              : kMode == kToZero ? __builtin_truncf(x[i])
-                                 : __builtin_nearbyintf(x[i]);
+      to[i] = rounded_at_once<kMode>(x[i]);
       continue;
     }
 #endif
-    const float size = float_of(bits_of(x[i]) & 0x7fffffffu), nearest = (size + kWhole) - kWhole;
-    const float below = nearest > size ? nearest - 1.0f : nearest;  // that is towards zero
-    const float above = below < size ? below + 1.0f : below;        // away from zero
-    float chosen = nearest;
+    const T size = float_of(bits_of(x[i]) & ~kSign), nearest = (size + kWhole) - kWhole;
+    const T below = nearest > size ? nearest - T(1) : nearest;  // that is towards zero
+    const T above = below < size ? below + T(1) : below;        // away from zero
+    T chosen = nearest;
     if constexpr (kMode == kToZero) chosen = below;
     if constexpr (kMode == kDown) chosen = x[i] < 0 ? above : below;
     if constexpr (kMode == kUp) chosen = x[i] < 0 ? below : above;
-    if constexpr (kMode == kHalfAway) chosen = size - below < 0.5f ? below : above;
+    if constexpr (kMode == kHalfAway) chosen = size - below < T(0.5) ? below : above;
     if constexpr (kMode == kToOdd) {
-      const float half = below * 0.5f, pairs = (half + kWhole) - kWhole;
+      const T half = below * T(0.5), pairs = (half + kWhole) - kWhole;
       const bool odd = static_cast<int>(pairs == half) & static_cast<int>(below < size);
       chosen = odd ? above : below;
     }
-    const float rounded = float_of(bits_of(chosen) | (bits_of(x[i]) & 0x80000000u));
+    const T rounded = float_of(bits_of(chosen) | (bits_of(x[i]) & kSign));
     to[i] = size < kWhole ? rounded : x[i];
   }
 }
 
-void round_by(const float *x, int64_t count, const float *scalars, float *to) {
-  const float mode = scalars[0];
+template <class T>
+void round_by(const T *x, int64_t count, float mode, T *to) {
   if (mode == kDown) round_all<kDown>(x, count, to);
   else if (mode == kUp) round_all<kUp>(x, count, to);
   else if (mode == kHalfAway) round_all<kHalfAway>(x, count, to);
   else if (mode == kToZero) round_all<kToZero>(x, count, to);
   else if (mode == kToOdd) round_all<kToOdd>(x, count, to);
   else round_all<0>(x, count, to);
+}
+void round_floats(const float *x, int64_t count, const float *scalars, float *to) {
+  round_by(x, count, scalars[0], to);
+}
+void round_wide(const double *x, int64_t count, float mode, double *to) {
+  round_by(x, count, mode, to);
 }
 
 bool scale_finite(float *x, int64_t count, float factor) {
@@ -189,8 +217,8 @@ double sum_of_products(const float *x, const float *y, int64_t count) {
 
 extern const BlockKernels block_kernel_table;
 constexpr BlockKernels block_kernel_table = {
-    same_floats,   round_by,     scale_finite, scale_shift,  keep_marked,
-    mark_positive, alike_floats, sum,          squares_from, sum_of_products};
+    same_floats,  round_floats, scale_finite, scale_shift,     keep_marked, mark_positive,
+    alike_floats, sum,          squares_from, sum_of_products, round_wide};
 
 }  // namespace EMU_ISA_NS
 }  // namespace emu

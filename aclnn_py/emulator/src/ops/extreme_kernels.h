@@ -14,10 +14,10 @@ struct Extremes {
   // so_far[i] is not NaN. Row i is the elements from x + i * length on.
   void (*greatest)(const T *x, int64_t rows, int64_t length, T *so_far);
   void (*least)(const T *x, int64_t rows, int64_t length, T *so_far);
-  // The place of the first NaN, else of the first greatest (least) element if that is above (below)
-  // `bound`; -1 where there is none.
-  int64_t (*first_above)(const T *x, int64_t count, T bound);
-  int64_t (*first_below)(const T *x, int64_t count, T bound);
+  // places[i] becomes the place in row i of its first NaN, else of its first greatest (least)
+  // element.
+  void (*place_greatest)(const T *x, int64_t rows, int64_t length, int64_t *places);
+  void (*place_least)(const T *x, int64_t rows, int64_t length, int64_t *places);
   // As greatest and least of columns: element c of row r is x[r * step + c].
   void (*raise)(T *so_far, const T *x, int64_t rows, int64_t step, int64_t count);
   void (*lower)(T *so_far, const T *x, int64_t rows, int64_t step, int64_t count);

@@ -163,17 +163,31 @@ T extreme_of(const T *x, int64_t count) {
 }
 
 // The place of the first element that equals one that is there, or is NaN where that is.
-template <class T>
+template <bool kOdd, class T>
 int64_t first_of(const T *x, int64_t count, T wanted) {
-  const bool odd = is_odd(wanted);
+  constexpr int64_t kTogether = 4, kWide = kLanes<T>;
+  const auto is_it = [=](auto v) {
+    if constexpr (kOdd) return v != v;
+    else return v == wanted;
+  };
   int64_t i = 0;
-  for (; i + kLanes<T> <= count; i += kLanes<T>) {
-    const Wide<T> next = at(x + i);
-    const int64_t lane = first_true<T>(odd ? next != next : next == wanted);
+  for (; i + kTogether * kWide <= count; i += kTogether * kWide) {
+    Truths<T> found{};
+#pragma GCC unroll 4
+    for (int64_t k = 0; k < kTogether; ++k) found |= is_it(at(x + i + k * kWide));
+    if (any_of(found)) break;
+  }
+  for (; i + kWide <= count; i += kWide) {
+    const int64_t lane = first_true<T>(is_it(at(x + i)));
     if (lane >= 0) return i + lane;
   }
-  while (odd ? !is_odd(x[i]) : x[i] != wanted) ++i;
+  while (!is_it(x[i])) ++i;
   return i;
+}
+
+template <class T>
+int64_t first_of(const T *x, int64_t count, T wanted) {
+  return is_odd(wanted) ? first_of<true>(x, count, wanted) : first_of<false>(x, count, wanted);
 }
 
 template <bool kGreatest, class T>
@@ -187,11 +201,26 @@ void extremes(const T *x, int64_t rows, int64_t length, T *so_far) {
   }
 }
 
+// Looks for the place only in the part of the row that has the extreme: short ones, which are still
+// near.
 template <bool kGreatest, class T>
-int64_t first_beyond(const T *x, int64_t count, T bound) {
-  const T found = extreme_of<kGreatest>(x, count);
-  const bool beyond = kGreatest ? found > bound : found < bound;
-  return beyond || is_odd(found) ? first_of(x, count, found) : -1;
+int64_t place_in(const T *x, int64_t length) {
+  constexpr int64_t kPart = 8192 / static_cast<int64_t>(sizeof(T));
+  T best = extreme_of<kGreatest>(x, length < kPart ? length : kPart);
+  int64_t part = 0;
+  for (int64_t i = kPart; i < length && !is_odd(best); i += kPart) {
+    const T next = extreme_of<kGreatest>(x + i, length - i < kPart ? length - i : kPart);
+    if ((kGreatest ? next > best : next < best) || is_odd(next)) {
+      best = next;
+      part = i;
+    }
+  }
+  return part + first_of(x + part, length - part < kPart ? length - part : kPart, best);
+}
+
+template <bool kGreatest, class T>
+void places(const T *x, int64_t rows, int64_t length, int64_t *to) {
+  for (int64_t row = 0; row < rows; ++row) to[row] = place_in<kGreatest>(x + row * length, length);
 }
 
 // The same of registers, as a choice for which there are instructions.
@@ -241,7 +270,7 @@ void take_rows(T *so_far, const T *x, int64_t rows, int64_t step, int64_t count)
 
 template <class T>
 constexpr Extremes<T> kExtremes = {extremes<true, T>,     extremes<false, T>,
-                                   first_beyond<true, T>, first_beyond<false, T>,
+                                   places<true, T>, places<false, T>,
                                    take_rows<true, T>,    take_rows<false, T>};
 
 }  // namespace

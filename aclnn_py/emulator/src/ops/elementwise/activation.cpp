@@ -12,6 +12,7 @@ namespace emu {
 constexpr unsigned kFraction = kToFloat | kCastBack | kExact;
 
 EMU_FLOAT_KERNEL(Sigmoid, sigmoid)
+EMU_DOUBLE_BLOCK(Sigmoid, wide_sigmoid_block)
 EMU_FLOAT_KERNEL(Silu, silu)
 EMU_FLOAT_KERNEL(Swish, scaled_silu)
 EMU_FLOAT_KERNEL(FastGelu, fast_gelu)

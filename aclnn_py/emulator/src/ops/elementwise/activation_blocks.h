@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activations as loops over float32 blocks that take their powers and logarithms from kernels.
+// Activations as loops over blocks that take their powers and logarithms from kernels; of float32
+// where nothing else is said.
 // Operands may lie where the result goes.
 #pragma once
 
@@ -8,6 +9,7 @@
 #include "ops/convert.h"
 #include "ops/elementwise/block.h"
 #include "ops/elementwise/formula.h"
+#include "ops/vector_math.h"
 
 namespace emu {
 
@@ -64,6 +66,16 @@ inline void mish_block(void *out, const void *const *in, int64_t count, const vo
   float factor[kBlock];
   mish_factor(x, count, factor);
   for (int64_t i = 0; i < count; ++i) to[i] = x[i] * factor[i];
+}
+
+inline void wide_sigmoid_block(void *out, const void *const *in, int64_t count, const void *) {
+  const auto *x = static_cast<const double *>(in[0]);
+  auto *to = static_cast<double *>(out);
+  double power[kBlock] = {};
+  // Without a sign it cannot overflow.
+  for (int64_t i = 0; i < count; ++i) power[i] = -std::abs(x[i]);
+  wide_function(WideFunction::exp, power, count, power);
+  for (int64_t i = 0; i < count; ++i) to[i] = (x[i] >= 0 ? 1.0 : power[i]) / (1.0 + power[i]);
 }
 
 // to[i] is above * x[i] where x[i] is above 0, and below * (exp(input * x[i]) - 1) elsewhere.

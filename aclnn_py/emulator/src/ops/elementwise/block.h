@@ -107,6 +107,13 @@ constexpr BlockTable with_floats(BlockTable table, BlockFn floats) {
   table.direct.fn[static_cast<int>(Compute::F32)] = nullptr;
   return table;
 }
+// And in float64.
+constexpr BlockTable with_doubles(BlockTable table, BlockFn doubles) {
+  table.fn[static_cast<int>(Compute::F64)] = doubles;
+  table.result[static_cast<int>(Compute::F64)] = Compute::F64;
+  table.direct.fn[static_cast<int>(Compute::F64)] = nullptr;
+  return table;
+}
 
 template <class Formula, unsigned kTypes, int kTensors, int kScalars>
 inline constexpr BlockTable block_table = make_blocks<Formula, kTypes, kTensors, kScalars>();

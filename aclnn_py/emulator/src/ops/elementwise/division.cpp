@@ -7,6 +7,7 @@
 #include "ops/elementwise/quotient_blocks.h"
 #include "ops/elementwise/remainder_blocks.h"
 #include "ops/elementwise/rows.h"
+#include "ops/elementwise/wide_power_blocks.h"
 #include "ops/power_kernels.h"
 
 namespace emu {
@@ -114,14 +115,20 @@ void power_of_block(void *out, const void *const *in, int64_t count, const void 
 }  // namespace
 
 template <unsigned kTypes>
-inline constexpr BlockTable block_table<PowFormula, kTypes, 2, 0> =
-    with_integer_powers<2>(with_floats(make_blocks<PowFormula, kTypes, 2, 0>(), power_block));
+inline constexpr BlockTable block_table<PowFormula, kTypes, 2, 0> = with_integer_powers<2>(
+    with_doubles(with_floats(make_blocks<PowFormula, kTypes & ~types::bit(Compute::F64), 2, 0>(),
+                             power_block),
+                 wide_power_block));
 template <unsigned kTypes>
-inline constexpr BlockTable block_table<PowFormula, kTypes, 1, 1> =
-    with_integer_powers<1>(with_floats(make_blocks<PowFormula, kTypes, 1, 1>(), power_to_block));
+inline constexpr BlockTable block_table<PowFormula, kTypes, 1, 1> = with_integer_powers<1>(
+    with_doubles(with_floats(make_blocks<PowFormula, kTypes & ~types::bit(Compute::F64), 1, 1>(),
+                             power_to_block),
+                 wide_power_to_block));
 template <unsigned kTypes>
 inline constexpr BlockTable block_table<PowOfFormula, kTypes, 1, 1> =
-    with_floats(make_blocks<PowOfFormula, kTypes, 1, 1>(), power_of_block);
+    with_doubles(with_floats(make_blocks<PowOfFormula, kTypes & ~types::bit(Compute::F64), 1, 1>(),
+                             power_of_block),
+                 wide_power_of_block);
 
 EMU_BINARY_OF(PowTensorTensor, Pow, kKeep, types::kNumber)
 EMU_BINARY_INPLACE_OF(InplacePowTensorTensor, Pow, kKeep, types::kNumber)

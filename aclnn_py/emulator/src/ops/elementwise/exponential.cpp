@@ -6,6 +6,7 @@
 #include "ops/elementwise/activation_blocks.h"
 #include "ops/elementwise/formula.h"
 #include "ops/elementwise/rows.h"
+#include "ops/vector_math.h"
 
 namespace emu {
 
@@ -18,6 +19,15 @@ EMU_FLOAT_KERNEL(Log10, log10)
 EMU_FLOAT_KERNEL(Log1p, log1p)
 EMU_FLOAT_KERNEL(Erf, erf)
 EMU_FLOAT_KERNEL(Erfc, erfc)
+
+EMU_DOUBLE_BLOCK(Exp, wide_block<WideFunction::exp>)
+EMU_DOUBLE_BLOCK(Exp2, wide_block<WideFunction::exp2>)
+EMU_DOUBLE_BLOCK(Log, wide_block<WideFunction::log>)
+EMU_DOUBLE_BLOCK(Log2, wide_block<WideFunction::log2>)
+EMU_DOUBLE_BLOCK(Log10, wide_block<WideFunction::log10>)
+EMU_DOUBLE_BLOCK(Log1p, wide_block<WideFunction::log1p>)
+EMU_DOUBLE_BLOCK(Erf, wide_block<WideFunction::erf>)
+EMU_DOUBLE_BLOCK(Erfc, wide_block<WideFunction::erfc>)
 
 EMU_UNARY_PAIR(Exp, kToFloat, types::kFloat | types::kComplex, std::exp(x))
 EMU_UNARY_PAIR(Exp2, kToFloat, types::kFloat, std::exp2(x))

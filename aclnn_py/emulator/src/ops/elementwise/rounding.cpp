@@ -44,7 +44,7 @@ namespace {
 
 constexpr float kHalfEven = 0;
 
-// The base of the architecture has no instruction for these, so float32 goes through the kernels.
+// The base of the architecture has no instruction for these, so floats go through the kernels.
 void round_floats(const void *x, int64_t count, float mode, void *out) {
   block_kernels().round_by(static_cast<const float *>(x), count, &mode, static_cast<float *>(out));
 }
@@ -68,15 +68,32 @@ void fraction_block(void *out, const void *const *in, int64_t count, const void 
   for (int64_t i = 0; i < count; ++i) to[i] = x[i] - whole[i];
 }
 
+// The same of float64.
+template <int kMode>
+void round_doubles(void *out, const void *const *in, int64_t count, const void *) {
+  block_kernels().round_wide(static_cast<const double *>(in[0]), count, kMode,
+                             static_cast<double *>(out));
+}
+constexpr BlockFn half_even_block_wide = round_doubles<0>, up_block_wide = round_doubles<kUp>,
+                  down_block_wide = round_doubles<kDown>,
+                  to_zero_block_wide = round_doubles<kToZero>;
+void fraction_block_wide(void *out, const void *const *in, int64_t count, const void *) {
+  const auto *x = static_cast<const double *>(in[0]);
+  auto *to = static_cast<double *>(out);
+  double whole[kBlock];
+  block_kernels().round_wide(x, count, kToZero, whole);
+  for (int64_t i = 0; i < count; ++i) to[i] = x[i] - whole[i];
+}
+
 }  // namespace
 
-// A pair of rows whose formula has a loop of its own in float32.
-#define EMU_ROUNDING_PAIR(NAME, RULE, TYPES, FLOATS, ...)                \
-  EMU_FORMULA_X(NAME, __VA_ARGS__)                                       \
-  template <unsigned kTypes>                                             \
-  inline constexpr BlockTable block_table<NAME##Formula, kTypes, 1, 0> = \
-      with_floats(make_blocks<NAME##Formula, kTypes, 1, 0>(), FLOATS);   \
-  EMU_UNARY_OF(NAME, NAME, RULE, TYPES)                                  \
+// A pair of rows whose formula has loops of its own in float32 and in float64.
+#define EMU_ROUNDING_PAIR(NAME, RULE, TYPES, FLOATS, ...)                              \
+  EMU_FORMULA_X(NAME, __VA_ARGS__)                                                     \
+  template <unsigned kTypes>                                                           \
+  inline constexpr BlockTable block_table<NAME##Formula, kTypes, 1, 0> = with_doubles( \
+      with_floats(make_blocks<NAME##Formula, kTypes, 1, 0>(), FLOATS), FLOATS##_wide); \
+  EMU_UNARY_OF(NAME, NAME, RULE, TYPES)                                                \
   EMU_UNARY_INPLACE_OF(Inplace##NAME, NAME, RULE, TYPES)
 
 EMU_ROUNDING_PAIR(Round, kExact | kPlain, types::kReal, half_even_block, round_half_even(x))

@@ -44,6 +44,15 @@
   template <>                                                                       \
   inline constexpr BlockTable block_table<NAME##Formula, TYPES, TENSORS, SCALARS> = \
       with_floats(make_blocks<NAME##Formula, TYPES, TENSORS, SCALARS>(), BLOCK);
+// In float64 the row NAME of one tensor, which follows, has a loop of its own, BLOCK, and its
+// formula is not compiled.
+#define EMU_DOUBLE_BLOCK(NAME, BLOCK)                                    \
+  namespace {                                                            \
+  struct NAME##Formula;                                                  \
+  }                                                                      \
+  template <unsigned kTypes>                                             \
+  inline constexpr BlockTable block_table<NAME##Formula, kTypes, 1, 0> = \
+      with_doubles(make_blocks<NAME##Formula, kTypes & ~types::bit(Compute::F64), 1, 0>(), BLOCK);
 
 // The dtypes in which the operands of a formula's rows may meet; a row whose formula names none
 // takes any.

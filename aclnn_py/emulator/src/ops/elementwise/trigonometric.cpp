@@ -4,20 +4,10 @@
 #include "aclnnop/math.h"
 #include "ops/elementwise/formula.h"
 #include "ops/elementwise/rows.h"
+#include "ops/elementwise/sinc_block.h"
+#include "ops/vector_math.h"
 
 namespace emu {
-namespace {
-
-// The whole part is taken off first, which is exact, so that the sine is right for a large x too.
-template <class T>
-T sinc(T x) {
-  if (x == T{}) return T(1);
-  const T whole = std::nearbyint(x);
-  const T sine = std::sin(T(3.14159265358979323846) * (x - whole));
-  return (std::fmod(whole, T(2)) == T{} ? sine : -sine) / (T(3.14159265358979323846) * x);
-}
-
-}  // namespace
 
 EMU_FLOAT_KERNEL(Sin, sin)
 EMU_FLOAT_KERNEL(Cos, cos)
@@ -32,6 +22,18 @@ EMU_FLOAT_KERNEL(Asinh, asinh)
 EMU_FLOAT_KERNEL(Acosh, acosh)
 EMU_FLOAT_KERNEL(Atanh, atanh)
 
+EMU_DOUBLE_BLOCK(Sin, wide_block<WideFunction::sin>)
+EMU_DOUBLE_BLOCK(Cos, wide_block<WideFunction::cos>)
+EMU_DOUBLE_BLOCK(Tan, wide_block<WideFunction::tan>)
+EMU_DOUBLE_BLOCK(Asin, wide_block<WideFunction::asin>)
+EMU_DOUBLE_BLOCK(Acos, wide_block<WideFunction::acos>)
+EMU_DOUBLE_BLOCK(Atan, wide_block<WideFunction::atan>)
+EMU_DOUBLE_BLOCK(Sinh, wide_block<WideFunction::sinh>)
+EMU_DOUBLE_BLOCK(Cosh, wide_block<WideFunction::cosh>)
+EMU_DOUBLE_BLOCK(Asinh, wide_block<WideFunction::asinh>)
+EMU_DOUBLE_BLOCK(Acosh, wide_block<WideFunction::acosh>)
+EMU_DOUBLE_BLOCK(Atanh, wide_block<WideFunction::atanh>)
+
 EMU_UNARY_PAIR(Sin, kToFloat | kAnyResult, types::kFloat | types::kComplex, std::sin(x))
 EMU_UNARY_PAIR(Cos, kToFloat | kAnyResult, types::kFloat | types::kComplex, std::cos(x))
 EMU_UNARY_PAIR(Tan, kToFloat, types::kFloat | types::kComplex, std::tan(x))
@@ -45,16 +47,31 @@ EMU_UNARY_PAIR(Asinh, kToFloat | kAnyResult | kPlain, types::kFloat | types::kCo
                std::asinh(x))
 EMU_UNARY_PAIR(Acosh, kToFloat | kPlain, types::kFloat | types::kComplex, std::acosh(x))
 EMU_UNARY_PAIR(Atanh, kToFloat | kAnyResult, types::kFloat | types::kComplex, std::atanh(x))
-EMU_UNARY_PAIR(Sinc, kToFloat, types::kFloat, sinc(x))
 
-EMU_FORMULA_XY(Atan2, std::atan2(x, y))
+// Rows that have loops of their own in both types, and so no formula.
+namespace {
+struct SincFormula;
+struct Atan2Formula;
+}  // namespace
+template <>
+inline constexpr BlockTable block_table<SincFormula, types::kFloat, 1, 0> =
+    with_doubles(with_floats(BlockTable{}, sinc_block<float>), sinc_block<double>);
+EMU_UNARY_OF(Sinc, Sinc, kToFloat, types::kFloat)
+EMU_UNARY_INPLACE_OF(InplaceSinc, Sinc, kToFloat, types::kFloat)
+
 namespace {
 void angle_block(void *out, const void *const *in, int64_t count, const void *) {
   float_kernels().atan2(static_cast<const float *>(in[0]), static_cast<const float *>(in[1]), count,
                         static_cast<float *>(out));
 }
+void wide_angle_block(void *out, const void *const *in, int64_t count, const void *) {
+  wide_atan2(static_cast<const double *>(in[0]), static_cast<const double *>(in[1]), count,
+             static_cast<double *>(out));
+}
 }  // namespace
-EMU_FLOAT_BLOCK(Atan2, types::kFloat, 2, 0, angle_block)
+template <>
+inline constexpr BlockTable block_table<Atan2Formula, types::kFloat, 2, 0> =
+    with_doubles(with_floats(BlockTable{}, angle_block), wide_angle_block);
 EMU_BINARY_OF(Atan2, Atan2, kToFloat | kAnyResult, types::kFloat)
 EMU_BINARY_INPLACE_OF(InplaceAtan2, Atan2, kToFloat | kAnyResult, types::kFloat)
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O3
 // Running sums, products and extremes along one dimension. Floats run in float64, each result
 // rounded once.
 #include <vector>
 
 #include "aclnnop/math.h"
 #include "ops/elementwise/formula.h"
+#include "ops/reduce/columns.h"
 #include "ops/reduce/row_reader.h"
 
 namespace emu {
@@ -28,29 +30,115 @@ View flipped(const View &view, AxisSet axis) {
   return result;
 }
 
+template <bool kProduct, class T>
+T joined(T running, T x) {
+  if constexpr (kProduct) return times(running, x);
+  else return plus(running, x);
+}
+
+// f(whether products are formed, whether an element does not count for its own place), both known
+// when the loop is compiled.
+template <class F>
+void with_form(const Scan &scan, F f) {
+  const bool product = scan.kind == Running::kProduct;
+  if (product && scan.exclusive) f(std::true_type(), std::true_type());
+  else if (product) f(std::true_type(), std::false_type());
+  else if (scan.exclusive) f(std::false_type(), std::true_type());
+  else f(std::false_type(), std::false_type());
+}
+
 template <class T>
-void run_scan(const Scan &scan, const View &in, AxisSet axis, const View &out) {
-  // Lane order is that of the output with the scanned dimension last.
-  View target = scan.reverse ? flipped(out, axis) : out;
-  const SafeView safe(in, {out});
-  const RowReader<T> rows(scan.reverse ? flipped(safe.view(), axis) : safe.view(), axis, out.dtype);
-  target.layout = reduced_last(target.layout, axis);
-  const TurnedTarget turned(target);
-  const RowWriter<T> write(turned.view());
-  const int64_t length = rows.length();
-  if (length == 0) return;
-  for_each_row(out.count() / length, length, [&](int64_t row) {
-    T running = scan.kind == Running::kSum ? T{} : T{1};
-    rows.each(row, [&](const T *x, int64_t count, int64_t start) {
-      T block[kBlock];
-      for (int64_t i = 0; i < count; ++i) {
-        const T next = scan.kind == Running::kSum ? plus(running, x[i]) : times(running, x[i]);
-        block[i] = scan.exclusive ? running : next;
-        running = next;
-      }
-      write.put(row * length + start, count, block);
+T neutral(const Scan &scan) {
+  return scan.kind == Running::kSum ? T{} : T{1};
+}
+
+// The running results of a part of a row, which begin with `so_far`; returns the last one. `to` may
+// be `x`.
+template <class T, class X>
+T scan_part(const Scan &scan, T so_far, const X *x, int64_t count, X *to) {
+  with_form(scan, [&](auto product, auto exclusive) {
+    T running = so_far;
+    for (int64_t i = 0; i < count; ++i) {
+      const T next = joined<product()>(running, static_cast<T>(x[i]));
+      to[i] = static_cast<X>(exclusive() ? running : next);
+      running = next;
+    }
+    so_far = running;
+  });
+  return so_far;
+}
+
+// Rows of integers as they lie in memory: what is kept of a wider result is right whatever the
+// width.
+template <class X>
+void scan_in_memory(const Scan &scan, const char *from, char *to, int64_t rows, int64_t length) {
+  for_each_row(rows, length, [&](int64_t row) {
+    scan_part(scan, neutral<uint64_t>(scan), reinterpret_cast<const X *>(from) + row * length,
+              length, reinterpret_cast<X *>(to) + row * length);
+  });
+}
+bool scan_in_memory(const Scan &scan, const View &in, const View &out, int64_t length) {
+  if (in.dtype != out.dtype || !is_integer(in.dtype) || !coalesced(in.layout).is_dense() ||
+      !coalesced(out.layout).is_dense()) {
+    return false;
+  }
+  const int64_t rows = out.count() / length;
+  switch (item_size(in.dtype)) {
+    case 1: scan_in_memory<uint8_t>(scan, in.data, out.data, rows, length); break;
+    case 2: scan_in_memory<uint16_t>(scan, in.data, out.data, rows, length); break;
+    case 4: scan_in_memory<uint32_t>(scan, in.data, out.data, rows, length); break;
+    default: scan_in_memory<uint64_t>(scan, in.data, out.data, rows, length); break;
+  }
+  return true;
+}
+
+// Down the columns: what runs is a row of results.
+template <class T>
+void scan_columns(const Scan &scan, const ColumnReader<T> &columns, const View &out) {
+  const Writer writer(out, compute_of<T>(), ACL_DT_UNDEFINED);
+  columns.each_block([&](int64_t start, int64_t count) {
+    alignas(64) T running[kBlock], scratch[kBlock];
+    std::fill(running, running + count, neutral<T>(scan));
+    columns.each_row(start, count, [&](const T *x, int64_t at) {
+      auto *to = static_cast<T *>(writer.target(at, scratch));
+      with_form(scan, [&](auto product, auto exclusive) {
+        for (int64_t i = 0; i < count; ++i) {
+          const T next = joined<product()>(running[i], x[i]);
+          to[i] = exclusive() ? running[i] : next;
+          running[i] = next;
+        }
+      });
+      writer.write(at, count, to);
     });
   });
+}
+
+template <class T>
+void run_scan(const Scan &scan, const View &in, AxisSet axis, const View &out) {
+  View target = scan.reverse ? flipped(out, axis) : out;
+  const SafeView safe(in, {out});
+  const View source = scan.reverse ? flipped(safe.view(), axis) : safe.view();
+  if (out.count() == 0) return;
+  if (in_columns(source.layout, axis) && in_columns(target.layout, axis)) {
+    target.layout = reduced_first(target.layout, axis);
+    return scan_columns(scan, ColumnReader<T>(source, axis, out.dtype), target);
+  }
+  // Lane order is that of the output with the scanned dimension last.
+  const RowReader<T> rows(source, axis, out.dtype);
+  const int64_t length = rows.length();
+  target.layout = reduced_last(target.layout, axis);
+  const TurnedTarget turned(target);
+  if (!scan_in_memory(scan, rows.view(), turned.view(), length)) {
+    const RowWriter<T> write(turned.view());
+    for_each_row(out.count() / length, length, [&](int64_t row) {
+      T running = neutral<T>(scan);
+      rows.each(row, [&](const T *x, int64_t count, int64_t start) {
+        T block[kBlock];
+        running = scan_part(scan, running, x, count, block);
+        write.put(row * length + start, count, block);
+      });
+    });
+  }
   turned.finish();
 }
 

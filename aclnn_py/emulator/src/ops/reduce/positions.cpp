@@ -13,62 +13,116 @@ namespace {
 constexpr DtypeSet kIndex = dtype_set(ACL_INT32, ACL_INT64);
 
 template <class T>
-struct Place {
-  T value;
-  int64_t index;
+void find_places(bool largest, const T *x, int64_t rows, int64_t length, int64_t *places) {
+  const Extremes<T> &kernels = extremes_of<T>();
+  (largest ? kernels.place_greatest : kernels.place_least)(x, rows, length, places);
+}
+
+// Whether an element that comes later is the more extreme one.
+template <class T>
+bool beats(bool largest, T next, T best) {
+  return !is_nan(best) && ((largest ? next > best : next < best) || is_nan(next));
+}
+
+// Where the results of rows go.
+template <class C>
+struct Found {
+  Found(const View *values, const View &indices)
+      : has_values(values != nullptr),
+        values(values != nullptr ? *values : indices),
+        indices(indices) {}
+  bool has_values;
+  RowWriter<C> values;
+  RowWriter<int64_t> indices;
 };
 
-// The place of the first NaN, else of the first extreme beyond `best`; -1 where none is beyond it.
-template <class T>
-int64_t place_beyond(const T *x, int64_t count, T best, bool largest) {
-  const Extremes<T> &kernels = extremes_of<T>();
-  return (largest ? kernels.first_above : kernels.first_below)(x, count, best);
-}
-
-template <class T>
-Place<T> extreme(const RowReader<T> &rows, int64_t row, int64_t begin, int64_t end, bool largest) {
-  Place<T> best{T{}, -1};
-  rows.each(row, begin, end, [&](const T *x, int64_t count, int64_t start) {
-    if (best.index < 0) best = {x[0], start};
-    if (is_nan(best.value)) return;
-    const int64_t at = place_beyond(x, count, best.value, largest);
-    if (at >= 0) best = {x[at], start + at};
+// Rows of blocks of the compute type.
+template <class C>
+void find_in_blocks(const RowReader<C> &rows, int64_t count, bool largest, const Found<C> &found) {
+  for_each_row(count, rows.length(), [&](int64_t row) {
+    C best{};
+    int64_t place = -1;
+    rows.each(row, [&](const C *x, int64_t block, int64_t start) {
+      int64_t at = 0;
+      find_places(largest, x, 1, block, &at);
+      if (place >= 0 && !beats(largest, x[at], best)) return;
+      best = x[at];
+      place = start + at;
+    });
+    found.indices.put(row, place);
+    if (found.has_values) found.values.put(row, best);
   });
-  return best;
 }
 
-// A long row in parts, on the threads of the pool.
+// The place in one long row, whose parts the threads of the pool share.
 template <class T>
-Place<T> extreme(const RowReader<T> &rows, int64_t row, bool largest) {
-  const int64_t length = rows.length(), parts = (length + kRowPart - 1) / kRowPart;
-  if (parts <= 1) return extreme(rows, row, 0, length, largest);
-  std::vector<Place<T>> found(static_cast<size_t>(parts));
+int64_t place_in_parts(const T *x, int64_t length, bool largest) {
+  const int64_t parts = (length + kRowPart - 1) / kRowPart;
+  std::vector<int64_t> places(static_cast<size_t>(parts));
   parallel_for(parts, 1, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {
-      const int64_t end = std::min((i + 1) * kRowPart, length);
-      found[static_cast<size_t>(i)] = extreme(rows, row, i * kRowPart, end, largest);
+      const int64_t start = i * kRowPart;
+      int64_t at = 0;
+      find_places(largest, x + start, 1, std::min(kRowPart, length - start), &at);
+      places[static_cast<size_t>(i)] = start + at;
     }
   });
-  Place<T> best = found[0];
-  for (const Place<T> &next : found) {
-    const bool better = largest ? next.value > best.value : next.value < best.value;
-    if (!is_nan(best.value) && (better || is_nan(next.value))) best = next;
+  int64_t best = places[0];
+  for (const int64_t next : places) {
+    if (beats(largest, x[next], x[best])) best = next;
   }
   return best;
 }
 
-template <class T>
+// Rows one behind the other in memory; values are written as the compute type C.
+template <class T, class C>
+void find_in_memory(const T *x, int64_t count, int64_t length, bool largest,
+                    const Found<C> &found) {
+  const bool cut = length > kRowPart;
+  const int64_t most = cut ? 1 : kBlock, grain = std::max<int64_t>(1, 32 * kBlock / length);
+  parallel_for(count, cut && count < parallel_width() ? count : grain,
+               [&](int64_t begin, int64_t end) {
+                 int64_t places[kBlock];
+                 C values[kBlock];
+                 for (int64_t row = begin; row < end; row += most) {
+                   const int64_t rows = std::min(most, end - row);
+                   const T *from = x + row * length;
+                   if (cut) places[0] = place_in_parts(from, length, largest);
+                   else find_places(largest, from, rows, length, places);
+                   found.indices.put(row, rows, places);
+                   if (!found.has_values) continue;
+                   for (int64_t i = 0; i < rows; ++i)
+                     values[i] = static_cast<C>(from[i * length + places[i]]);
+                   found.values.put(row, rows, values);
+                 }
+               });
+}
+
+// Elements at their own width where they lie in memory row by row, else as the compute type C.
+template <class C>
 void run_extreme(const View &in, AxisSet axes, bool largest, const View *values,
                  const View &indices) {
+  const int64_t count = indices.count();
+  if (count == 0) return;
   const SafeView safe(in, {indices, values != nullptr ? *values : indices});
-  const RowReader<T> rows(safe.view(), axes, in.dtype);
-  const RowWriter<int64_t> write(indices);
-  const RowWriter<T> write_value(values != nullptr ? *values : indices);
-  for_each_row(indices.count(), rows.length(), [&](int64_t row) {
-    const Place<T> best = extreme(rows, row, largest);
-    write.put(row, best.index);
-    if (values != nullptr) write_value.put(row, best.value);
-  });
+  const RowReader<C> rows(safe.view(), axes, in.dtype);
+  const Found<C> found(values, indices);
+  const auto in_memory = [&](auto kind) {
+    using T = decltype(kind);
+    find_in_memory(reinterpret_cast<const T *>(rows.ready()), count, rows.length(), largest, found);
+  };
+  const aclDataType dtype = rows.ready() != nullptr ? in.dtype : ACL_DT_UNDEFINED;
+  if constexpr (std::is_same_v<C, int64_t>) {
+    switch (dtype) {
+      case ACL_INT8: return in_memory(int8_t{});
+      case ACL_UINT8: return in_memory(uint8_t{});
+      case ACL_INT16: return in_memory(int16_t{});
+      case ACL_INT32: return in_memory(int32_t{});
+      default: break;
+    }
+  }
+  if (is_native(dtype) && compute_for(dtype) == compute_of<C>()) return in_memory(C{});
+  find_in_blocks(rows, count, largest, found);
 }
 
 // `values` is null for the operators that find positions only.

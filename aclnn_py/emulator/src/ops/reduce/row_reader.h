@@ -21,9 +21,14 @@ class RowReader {
       : source_(last(in, axes)),
         reader_(source_.view(), via),
         have_(compute_for(via)),
-        length_(reduced_count(in.layout, axes)) {}
+        length_(reduced_count(in.layout, axes)),
+        dense_(coalesced(source_.view().layout).is_dense()) {}
 
   int64_t length() const { return length_; }
+  // The elements, row by row.
+  const View &view() const { return source_.view(); }
+  // The same where they lie in memory one behind the other in their own dtype, else null.
+  const char *ready() const { return dense_ ? source_.view().data : nullptr; }
 
   // Calls f(block, count, position of its first element) over the elements of one row.
   template <class F>
@@ -58,6 +63,7 @@ class RowReader {
   Reader reader_;
   Compute have_;
   int64_t length_;
+  bool dense_;
 };
 
 // Stores the results of rows, one at a time or a run of one row.

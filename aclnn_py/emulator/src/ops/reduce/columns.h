@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Results of columns: elements that follow each other in memory belong to results that do, so that
+// a row of them is taken at a time.
+#pragma once
+
+#include "core/pool.h"
+#include "ops/reduce/axes.h"
+
+namespace emu {
+
+// Whether elements are worth reading like that: rows of a few are not.
+inline bool in_columns(const Layout &layout, AxisSet axes) {
+  constexpr int64_t kFew = 32;
+  const Layout rows = coalesced(reduced_first(layout, axes));
+  return rows.rank > 1 && rows.shape[rows.rank - 1] >= kFew &&
+         std::abs(rows.stride[rows.rank - 1]) == 1 && leads_to_next(layout, axes);
+}
+
+template <class T>
+class ColumnReader {
+ public:
+  // `via` is the dtype the elements are rounded to first.
+  ColumnReader(const View &in, AxisSet axes, aclDataType via)
+      : reader_(first(in, axes), via),
+        have_(compute_for(via)),
+        length_(reduced_count(in.layout, axes)),
+        columns_(in.count() / length_) {}
+
+  // The elements of one column.
+  int64_t length() const { return length_; }
+
+  // f(first column, columns) for blocks of columns, on the threads of the pool.
+  template <class F>
+  void each_block(F &&f) const {
+    const int64_t blocks = (columns_ + kBlock - 1) / kBlock;
+    parallel_for(blocks, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t block = begin; block < end; ++block)
+        f(block * kBlock, std::min(kBlock, columns_ - block * kBlock));
+    });
+  }
+  // f(elements, place of the first one among all) for the rows of a block, in order.
+  template <class F>
+  void each_row(int64_t start, int64_t count, F &&f) const {
+    alignas(64) char scratch[kBlock * sizeof(Complex128)];
+    alignas(64) T wide[kBlock];
+    for (int64_t row = 0; row < length_; ++row) {
+      const int64_t at = row * columns_ + start;
+      const void *block = reader_.read(at, count, scratch);
+      if (have_ != compute_of<T>()) {
+        convert_table().cast[static_cast<int>(have_)][static_cast<int>(compute_of<T>())](
+            block, count, wide);
+        block = wide;
+      }
+      f(static_cast<const T *>(block), at);
+    }
+  }
+
+ private:
+  static View first(const View &in, AxisSet axes) {
+    View view = in;
+    view.layout = reduced_first(in.layout, axes);
+    return view;
+  }
+
+  Reader reader_;
+  Compute have_;
+  int64_t length_, columns_;
+};
+
+}  // namespace emu
