@@ -17,7 +17,9 @@ Y = np.concatenate([X[:40], np.roll(X[40:], 7)])
 ENDS = np.array([(a, b) for a in _SPECIAL for b in _SPECIAL]).T
 
 
-def expect_last_places(result: ap.Tensor, wanted: np.ndarray, places: int, beside: np.ndarray | float = 0.0) -> None:
+def expect_last_places(
+    result: ap.Tensor, wanted: np.ndarray, places: int, beside: np.ndarray | float = 0.0
+) -> None:
     """So many units of the last place; what is not finite, and zeros with their signs, exactly."""
     values = result.numpy()
     assert values.dtype == np.float64

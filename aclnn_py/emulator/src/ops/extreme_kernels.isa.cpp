@@ -269,9 +269,8 @@ void take_rows(T *so_far, const T *x, int64_t rows, int64_t step, int64_t count)
 }
 
 template <class T>
-constexpr Extremes<T> kExtremes = {extremes<true, T>,     extremes<false, T>,
-                                   places<true, T>, places<false, T>,
-                                   take_rows<true, T>,    take_rows<false, T>};
+constexpr Extremes<T> kExtremes = {extremes<true, T>, extremes<false, T>, places<true, T>,
+                                   places<false, T>,  take_rows<true, T>, take_rows<false, T>};
 
 }  // namespace
 
