@@ -137,21 +137,21 @@ constexpr bool asks(std::index_sequence<Tensor...>, std::index_sequence<Scalar..
 template <class Formula, unsigned kTypes, int kTensors, int kScalars>
 constexpr DirectTable make_direct() {
   DirectTable table{};
-  using namespace direct_detail;
-  add<Formula, kTypes, kTensors, kScalars, Compute::F32>(table);
-  add<Formula, kTypes, kTensors, kScalars, Compute::F64>(table);
-  add<Formula, kTypes, kTensors, kScalars, Compute::I32>(table);
-  add<Formula, kTypes, kTensors, kScalars, Compute::I64>(table);
-  add<Formula, kTypes, kTensors, kScalars, Compute::U64>(table);
-  add<Formula, kTypes, kTensors, kScalars, Compute::C64>(table);
-  add<Formula, kTypes, kTensors, kScalars, Compute::C128>(table);
-  if constexpr (has(kTypes, Compute::I32)) {
-    table.fn[direct_index(ACL_INT8)] = direct<Formula, int8_t, kTensors, kScalars>;
-    table.fn[direct_index(ACL_UINT8)] = direct<Formula, uint8_t, kTensors, kScalars>;
-    table.fn[direct_index(ACL_INT16)] = direct<Formula, int16_t, kTensors, kScalars>;
-    table.fn[direct_index(ACL_BOOL)] = direct<Formula, Truth, kTensors, kScalars>;
-    table.truth =
-        asks<Formula>(std::make_index_sequence<kTensors>{}, std::make_index_sequence<kScalars>{});
+  direct_detail::add<Formula, kTypes, kTensors, kScalars, Compute::F32>(table);
+  direct_detail::add<Formula, kTypes, kTensors, kScalars, Compute::F64>(table);
+  direct_detail::add<Formula, kTypes, kTensors, kScalars, Compute::I32>(table);
+  direct_detail::add<Formula, kTypes, kTensors, kScalars, Compute::I64>(table);
+  direct_detail::add<Formula, kTypes, kTensors, kScalars, Compute::U64>(table);
+  direct_detail::add<Formula, kTypes, kTensors, kScalars, Compute::C64>(table);
+  direct_detail::add<Formula, kTypes, kTensors, kScalars, Compute::C128>(table);
+  if constexpr (direct_detail::has(kTypes, Compute::I32)) {
+    table.fn[direct_index(ACL_INT8)] = direct_detail::direct<Formula, int8_t, kTensors, kScalars>;
+    table.fn[direct_index(ACL_UINT8)] = direct_detail::direct<Formula, uint8_t, kTensors, kScalars>;
+    table.fn[direct_index(ACL_INT16)] = direct_detail::direct<Formula, int16_t, kTensors, kScalars>;
+    table.fn[direct_index(ACL_BOOL)] =
+        direct_detail::direct<Formula, direct_detail::Truth, kTensors, kScalars>;
+    table.truth = direct_detail::asks<Formula>(std::make_index_sequence<kTensors>{},
+                                               std::make_index_sequence<kScalars>{});
   }
   return table;
 }

@@ -67,11 +67,10 @@ EMU_DIRECT_TARGET void in_memory(void *out, const void *const *in, int64_t count
 // For a table of powers, of which the second tensor or the scalar is the exponent.
 template <int kTensors>
 constexpr BlockTable with_integer_powers(BlockTable table) {
-  using namespace integer_detail;
-  table.fn[static_cast<int>(Compute::I32)] = in_blocks<int32_t, kTensors>;
-  table.fn[static_cast<int>(Compute::I64)] = in_blocks<int64_t, kTensors>;
-  table.direct.fn[direct_index(ACL_INT32)] = in_memory<int32_t, kTensors>;
-  table.direct.fn[direct_index(ACL_INT64)] = in_memory<int64_t, kTensors>;
+  table.fn[static_cast<int>(Compute::I32)] = integer_detail::in_blocks<int32_t, kTensors>;
+  table.fn[static_cast<int>(Compute::I64)] = integer_detail::in_blocks<int64_t, kTensors>;
+  table.direct.fn[direct_index(ACL_INT32)] = integer_detail::in_memory<int32_t, kTensors>;
+  table.direct.fn[direct_index(ACL_INT64)] = integer_detail::in_memory<int64_t, kTensors>;
   return table;
 }
 

@@ -122,22 +122,21 @@ EMU_DIRECT_TARGET void floored(void *out, const void *const *in, int64_t count,
 
 template <int kTensors>
 constexpr BlockTable with_complex_quotients(BlockTable table) {
-  using namespace quotient_detail;
-  table.fn[static_cast<int>(Compute::C64)] = in_blocks<Complex64, kTensors>;
-  table.fn[static_cast<int>(Compute::C128)] = in_blocks<Complex128, kTensors>;
-  table.direct.fn[direct_index(ACL_COMPLEX64)] = in_memory<Complex64, kTensors>;
-  table.direct.fn[direct_index(ACL_COMPLEX128)] = in_memory<Complex128, kTensors>;
+  table.fn[static_cast<int>(Compute::C64)] = quotient_detail::in_blocks<Complex64, kTensors>;
+  table.fn[static_cast<int>(Compute::C128)] = quotient_detail::in_blocks<Complex128, kTensors>;
+  table.direct.fn[direct_index(ACL_COMPLEX64)] = quotient_detail::in_memory<Complex64, kTensors>;
+  table.direct.fn[direct_index(ACL_COMPLEX128)] = quotient_detail::in_memory<Complex128, kTensors>;
   return table;
 }
 
 // For a table of quotients downwards of one tensor by one scalar.
 constexpr BlockTable with_integers_by_one(BlockTable table) {
-  using namespace quotient_detail;
-  table.direct.fn[direct_index(ACL_INT8)] = floored<int8_t, int16_t, uint32_t>;
-  table.direct.fn[direct_index(ACL_UINT8)] = floored<uint8_t, int16_t, uint32_t>;
-  table.direct.fn[direct_index(ACL_INT16)] = floored<int16_t, int16_t, uint32_t>;
-  table.direct.fn[direct_index(ACL_INT32)] = floored<int32_t, int32_t, uint64_t>;
-  table.direct.fn[direct_index(ACL_INT64)] = floored<int64_t, int64_t, Wide>;
+  table.direct.fn[direct_index(ACL_INT8)] = quotient_detail::floored<int8_t, int16_t, uint32_t>;
+  table.direct.fn[direct_index(ACL_UINT8)] = quotient_detail::floored<uint8_t, int16_t, uint32_t>;
+  table.direct.fn[direct_index(ACL_INT16)] = quotient_detail::floored<int16_t, int16_t, uint32_t>;
+  table.direct.fn[direct_index(ACL_INT32)] = quotient_detail::floored<int32_t, int32_t, uint64_t>;
+  table.direct.fn[direct_index(ACL_INT64)] =
+      quotient_detail::floored<int64_t, int64_t, quotient_detail::Wide>;
   return table;
 }
 
