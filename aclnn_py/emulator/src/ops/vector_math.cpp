@@ -65,7 +65,7 @@ std::array<Function, kCount> functions() {
 constexpr int64_t kPart = 256;
 
 // All bits where a condition holds: the compiler makes vectors of these, and of no nested choices.
-uint64_t where(bool condition) { return 0u - static_cast<uint64_t>(condition); }
+uint64_t all_bits(bool condition) { return 0u - static_cast<uint64_t>(condition); }
 uint64_t wide_bits(double x) {
   uint64_t bits;
   std::memcpy(&bits, &x, sizeof bits);
@@ -83,9 +83,9 @@ void give_signs(const double *x, const double *y, int64_t count, double *powers)
   block_kernels().round_wide(half, count, 0, pairs);
   for (int64_t i = 0; i < count; ++i) {
     // Zeros and infinities have powers of every kind; infinite exponents count as even ones.
-    const uint64_t fraction = where(whole[i] != y[i]);
-    const uint64_t odd = where(half[i] != pairs[i]) & ~fraction & kSign;
-    const uint64_t number = where(x[i] < 0) & where(x[i] >= -kMost);
+    const uint64_t fraction = all_bits(whole[i] != y[i]);
+    const uint64_t odd = all_bits(half[i] != pairs[i]) & ~fraction & kSign;
+    const uint64_t number = all_bits(x[i] < 0) & all_bits(x[i] >= -kMost);
     const uint64_t bits = wide_bits(powers[i]) ^ (wide_bits(x[i]) & odd);
     const uint64_t result = bits | (number & fraction);  // all bits are a NaN
     std::memcpy(powers + i, &result, sizeof result);

@@ -13,7 +13,7 @@ namespace emu {
 
 // As BlockFn, but over memory: `out` and `in` are dense, and `out` is an input or apart from it.
 // `scalars` are of the compute type.
-using DirectFn = void (*)(void *out, const void *const *in, int64_t count, const void *scalars);
+using MemoryFn = void (*)(void *out, const void *const *in, int64_t count, const void *scalars);
 
 // The compute types in their order, the dtypes that are narrower than theirs, and both halves.
 constexpr int kDirectCount = kComputeCount + 5;
@@ -33,10 +33,10 @@ constexpr int direct_index(aclDataType dtype) {
 }
 
 struct DirectTable {
-  DirectFn fn[kDirectCount] = {};
+  MemoryFn fn[kDirectCount] = {};
   bool truth = false;  // the formula asks a question: its results are BOOL
 
-  DirectFn of(aclDataType dtype) const {
+  MemoryFn of(aclDataType dtype) const {
     const int index = direct_index(dtype);
     return index < 0 ? nullptr : fn[index];
   }
@@ -59,10 +59,10 @@ constexpr int kDirectLevel = 0;
 namespace direct_detail {
 
 // An element whose byte is a truth value; computed with as an INT8.
-struct Truth {};
+struct ByteOfTruth {};
 
 template <class Element>
-struct Kind {
+struct MemoryElement {
   using Value = Element;
   using Memory = Element;
   // Scalars are of the compute type.
@@ -77,7 +77,7 @@ struct Kind {
 };
 
 template <>
-struct Kind<Truth> {
+struct MemoryElement<ByteOfTruth> {
   using Value = int8_t;
   using Memory = uint8_t;
   using Scalar = int32_t;
@@ -93,7 +93,7 @@ template <class Formula, class Element, size_t... Tensor, size_t... Scalar>
                                         int64_t count, [[maybe_unused]] const void *scalars,
                                         std::index_sequence<Tensor...>,
                                         std::index_sequence<Scalar...>) {
-  using K = Kind<Element>;
+  using K = MemoryElement<Element>;
   using T = typename K::Value;
   [[maybe_unused]] const typename K::Memory *const x[] = {
       static_cast<const typename K::Memory *>(in[Tensor])..., nullptr};
@@ -149,7 +149,7 @@ constexpr DirectTable make_direct() {
     table.fn[direct_index(ACL_UINT8)] = direct_detail::direct<Formula, uint8_t, kTensors, kScalars>;
     table.fn[direct_index(ACL_INT16)] = direct_detail::direct<Formula, int16_t, kTensors, kScalars>;
     table.fn[direct_index(ACL_BOOL)] =
-        direct_detail::direct<Formula, direct_detail::Truth, kTensors, kScalars>;
+        direct_detail::direct<Formula, direct_detail::ByteOfTruth, kTensors, kScalars>;
     table.truth = direct_detail::asks<Formula>(std::make_index_sequence<kTensors>{},
                                                std::make_index_sequence<kScalars>{});
   }

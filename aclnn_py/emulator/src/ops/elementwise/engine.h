@@ -76,7 +76,7 @@ inline Argument skipped() {
 // Everything a block loop needs but the memory.
 struct ElementwiseTask {
   BlockFn fn = nullptr;
-  DirectFn direct = nullptr;                     // over memory, where there is one for the dtype
+  MemoryFn direct = nullptr;                     // over memory, where there is one for the dtype
   aclDataType compute_dtype = ACL_DT_UNDEFINED;  // operands are rounded to it
   aclDataType result_dtype = ACL_DT_UNDEFINED;   // results are rounded to it before the cast to out
   Compute result = Compute::F32;                 // what fn writes
