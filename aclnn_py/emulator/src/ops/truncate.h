@@ -33,43 +33,58 @@ To truncate(From value) {
   }
 }
 
-// Whether the magnitudes of all floats are below a power of two, by their first 32 bits: without
-// the sign these order numbers as integers do, NaN last.
-template <class From>
-bool all_below(const char *from, int64_t count, int exponent) {
+template <class Wide, class From, class To>
+void truncate_each(const char *from, int64_t count, char *to) {
+#pragma GCC ivdep
+  for (int64_t i = 0; i < count; ++i) {
+    From value;
+    std::memcpy(&value, from + i * static_cast<int64_t>(sizeof value), sizeof value);
+    const auto result = static_cast<To>(truncate<Wide>(value));
+    std::memcpy(to + i * static_cast<int64_t>(sizeof result), &result, sizeof result);
+  }
+}
+
+// Converts, and tells whether the magnitudes of all floats were below a power of two, by their
+// first 32 bits: without the sign these order numbers as integers do, NaN last. If one was not, the
+// results mean nothing.
+template <class Wide, class From, class To>
+[[gnu::always_inline]] inline bool convert_below(const char *from, int64_t count, char *to,
+                                                 int exponent) {
   constexpr int kBias = sizeof(From) == 4 ? 127 : 1023, kPlace = sizeof(From) == 4 ? 23 : 20;
   int32_t highest = 0;
+#pragma GCC ivdep
   for (int64_t i = 0; i < count; ++i) {
+    const char *at = from + i * static_cast<int64_t>(sizeof(From));
+    From value;
     int32_t first;
-    std::memcpy(&first, from + (i + 1) * static_cast<int64_t>(sizeof(From)) - 4, sizeof first);
+    std::memcpy(&value, at, sizeof value);
+    std::memcpy(&first, at + sizeof(From) - 4, sizeof first);
     highest = std::max(highest, first & 0x7fffffff);
+    const auto result = static_cast<To>(static_cast<Wide>(value));
+    std::memcpy(to + i * static_cast<int64_t>(sizeof result), &result, sizeof result);
   }
   return highest < (kBias + exponent) << kPlace;
 }
 
-// `count` floats whose truncation to Wide is the dtype To or has its bits at the lower end. Blocks
-// in which all are far from the bounds, as nearly all are, need no questions about the single ones.
+// `count` floats whose truncation to Wide is the dtype To or has its bits at the lower end; both
+// may be the same memory. Blocks in which all are far from the bounds, as nearly all are, need no
+// questions about the single ones.
 template <class Wide, class From, class To>
 void truncate_all(const char *from, int64_t count, char *to) {
   constexpr int64_t kTogether = 256;
-  constexpr auto kFrom = static_cast<int64_t>(sizeof(From)), kTo = static_cast<int64_t>(sizeof(To));
-  const auto piece = [](const char *read, int64_t run, char *write, auto convert) {
-    for (int64_t i = 0; i < run; ++i) {
-      From value;
-      std::memcpy(&value, read + i * kFrom, sizeof value);
-      const To result = static_cast<To>(convert(value));
-      std::memcpy(write + i * kTo, &result, sizeof result);
-    }
-  };
+  char kept[kTogether * sizeof(From)];
   for (; count > 0; count -= kTogether) {
     const int64_t run = std::min(count, kTogether);
-    if (all_below<From>(from, run, 8 * sizeof(Wide) - 1)) {
-      piece(from, run, to, [](From value) { return static_cast<Wide>(value); });
-    } else {
-      piece(from, run, to, [](From value) { return truncate<Wide>(value); });
+    const char *read = from;
+    if (from == to) {
+      std::memcpy(kept, from, static_cast<size_t>(run) * sizeof(From));
+      read = kept;
     }
-    from += run * kFrom;
-    to += run * kTo;
+    if (!convert_below<Wide, From, To>(read, run, to, 8 * sizeof(Wide) - 1)) {
+      truncate_each<Wide, From, To>(read, run, to);
+    }
+    from += run * static_cast<int64_t>(sizeof(From));
+    to += run * static_cast<int64_t>(sizeof(To));
   }
 }
 

@@ -5,6 +5,7 @@
 #include "aclnnop/math.h"
 #include "ops/elementwise/activation_blocks.h"
 #include "ops/elementwise/formula.h"
+#include "ops/elementwise/quotient_blocks.h"
 #include "ops/elementwise/rows.h"
 #include "ops/vector_math.h"
 
@@ -37,9 +38,19 @@ EMU_UNARY_PAIR(Log2, kToFloat, types::kFloat | types::kComplex, log2_of(x))
 EMU_UNARY_PAIR(Log10, kToFloat | kExact, types::kFloat | types::kComplex, std::log10(x))
 EMU_UNARY_PAIR(Log1p, kToFloat, types::kFloat, std::log1p(x))
 EMU_UNARY_PAIR(Sqrt, kToFloat, types::kFloat | types::kComplex, std::sqrt(x))
-EMU_UNARY_PAIR(Rsqrt, kToFloat | kAnyResult, types::kFloat | types::kComplex, T(1) / std::sqrt(x))
-EMU_UNARY_PAIR(Reciprocal, kToFloat | kAnyResult | kPlain, types::kFloat | types::kComplex,
-               T(1) / x)
+EMU_FORMULA_X(Rsqrt, T(1) / std::sqrt(x))
+EMU_FORMULA_X(Reciprocal, T(1) / x)
+constexpr unsigned kInverse = types::kFloat | types::kComplex;
+template <>
+inline constexpr BlockTable block_table<RsqrtFormula, kInverse, 1, 0> =
+    with_complex_inverses<true>(make_blocks<RsqrtFormula, kInverse, 1, 0>());
+template <>
+inline constexpr BlockTable block_table<ReciprocalFormula, kInverse, 1, 0> =
+    with_complex_inverses<false>(make_blocks<ReciprocalFormula, kInverse, 1, 0>());
+EMU_UNARY_OF(Rsqrt, Rsqrt, kToFloat | kAnyResult, kInverse)
+EMU_UNARY_INPLACE_OF(InplaceRsqrt, Rsqrt, kToFloat | kAnyResult, kInverse)
+EMU_UNARY_OF(Reciprocal, Reciprocal, kToFloat | kAnyResult | kPlain, kInverse)
+EMU_UNARY_INPLACE_OF(InplaceReciprocal, Reciprocal, kToFloat | kAnyResult | kPlain, kInverse)
 EMU_UNARY_PAIR(Erf, kToFloat, types::kFloat, std::erf(x))
 EMU_UNARY_PAIR(Erfc, kToFloat, types::kFloat, std::erfc(x))
 

@@ -33,26 +33,59 @@ __extension__ using Wide = unsigned __int128;
   return {(first + second * share) / whole, turned ? -imaginary : imaginary};
 }
 
-// `y_step` is 0 for one divisor.
+constexpr int64_t kPart = 256;
+
+// Up to a part. The step of a single dividend or divisor is 0.
+template <class T>
+[[gnu::always_inline]] inline void of_part(const T *x, int64_t x_step, const T *y, int64_t y_step,
+                                           int64_t count, T *out) {
+  T found[kPart];
+  int lost = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    found[i] = plain_quotient(x[i * x_step], y[i * y_step]);
+    lost |= static_cast<int>(found[i].real() != found[i].real()) &
+            static_cast<int>(found[i].imag() != found[i].imag());
+  }
+  if (lost != 0) {
+    for (int64_t i = 0; i < count; ++i) found[i] = x[i * x_step] / y[i * y_step];
+  }
+  std::memcpy(static_cast<void *>(out), found, static_cast<size_t>(count) * sizeof(T));
+}
+
 template <class T>
 [[gnu::always_inline]] inline void loop(const T *x, const T *y, int64_t y_step, int64_t count,
                                         T *out) {
-  constexpr int64_t kPart = 256;
-  T found[kPart];
+  for (int64_t start = 0; start < count; start += kPart) {
+    of_part(x + start, 1, y + start * y_step, y_step, std::min(kPart, count - start), out + start);
+  }
+}
+
+// One over each element, or over its root.
+template <class T, bool kOfRoot>
+[[gnu::always_inline]] inline void inverses(void *out, const void *const *in, int64_t count) {
+  const T one(1);
+  T roots[kPart];
+  const auto *x = static_cast<const T *>(in[0]);
+  auto *to = static_cast<T *>(out);
   for (int64_t start = 0; start < count; start += kPart) {
     const int64_t part = std::min(kPart, count - start);
-    const T *over = x + start, *under = y + start * y_step;
-    int lost = 0;
-    for (int64_t i = 0; i < part; ++i) {
-      found[i] = plain_quotient(over[i], under[i * y_step]);
-      lost |= static_cast<int>(found[i].real() != found[i].real()) &
-              static_cast<int>(found[i].imag() != found[i].imag());
+    const T *under = x + start;
+    if constexpr (kOfRoot) {
+      for (int64_t i = 0; i < part; ++i) roots[i] = std::sqrt(under[i]);
+      under = roots;
     }
-    if (lost != 0) {
-      for (int64_t i = 0; i < part; ++i) found[i] = over[i] / under[i * y_step];
-    }
-    std::memcpy(static_cast<void *>(out + start), found, static_cast<size_t>(part) * sizeof(T));
+    of_part(&one, 0, under, 1, part, to + start);
   }
+}
+
+template <class T, bool kOfRoot>
+void inverses_in_blocks(void *out, const void *const *in, int64_t count, const void *) {
+  inverses<T, kOfRoot>(out, in, count);
+}
+template <class T, bool kOfRoot>
+EMU_DIRECT_TARGET void inverses_in_memory(void *out, const void *const *in, int64_t count,
+                                          const void *) {
+  inverses<T, kOfRoot>(out, in, count);
 }
 
 template <class T, int kTensors>
@@ -118,6 +151,20 @@ EMU_DIRECT_TARGET void floored(void *out, const void *const *in, int64_t count,
   }
 }
 
+// Bytes without a sign: the product is exact in 16 bits above and 16 below, without a shift.
+EMU_DIRECT_TARGET inline void floored_bytes(void *out, const void *const *in, int64_t count,
+                                            const void *scalars) {
+  const auto *x = static_cast<const uint8_t *>(in[0]);
+  auto *to = static_cast<uint8_t *>(out);
+  const int32_t divisor = *static_cast<const int32_t *>(scalars);
+  if (divisor < 2) return floored<uint8_t, int16_t, uint32_t>(out, in, count, scalars);
+  const auto share = static_cast<uint16_t>(65536 / divisor + 1);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < count; ++i) {
+    to[i] = static_cast<uint8_t>(static_cast<uint32_t>(x[i]) * share >> 16);
+  }
+}
+
 }  // namespace quotient_detail
 
 template <int kTensors>
@@ -129,10 +176,21 @@ constexpr BlockTable with_complex_quotients(BlockTable table) {
   return table;
 }
 
+// For a table of `1 / x` or, where kOfRoot, of `1 / sqrt(x)`.
+template <bool kOfRoot>
+constexpr BlockTable with_complex_inverses(BlockTable table) {
+  using quotient_detail::inverses_in_blocks, quotient_detail::inverses_in_memory;
+  table.fn[static_cast<int>(Compute::C64)] = inverses_in_blocks<Complex64, kOfRoot>;
+  table.fn[static_cast<int>(Compute::C128)] = inverses_in_blocks<Complex128, kOfRoot>;
+  table.direct.fn[direct_index(ACL_COMPLEX64)] = inverses_in_memory<Complex64, kOfRoot>;
+  table.direct.fn[direct_index(ACL_COMPLEX128)] = inverses_in_memory<Complex128, kOfRoot>;
+  return table;
+}
+
 // For a table of quotients downwards of one tensor by one scalar.
 constexpr BlockTable with_integers_by_one(BlockTable table) {
   table.direct.fn[direct_index(ACL_INT8)] = quotient_detail::floored<int8_t, int16_t, uint32_t>;
-  table.direct.fn[direct_index(ACL_UINT8)] = quotient_detail::floored<uint8_t, int16_t, uint32_t>;
+  table.direct.fn[direct_index(ACL_UINT8)] = quotient_detail::floored_bytes;
   table.direct.fn[direct_index(ACL_INT16)] = quotient_detail::floored<int16_t, int16_t, uint32_t>;
   table.direct.fn[direct_index(ACL_INT32)] = quotient_detail::floored<int32_t, int32_t, uint64_t>;
   table.direct.fn[direct_index(ACL_INT64)] =
