@@ -86,6 +86,27 @@ def test_sums(dtype: str, shape: tuple[int, int], axis: int | None) -> None:
             np.testing.assert_allclose(out.numpy(), exact, rtol=0, atol=close * size)
 
 
+@pytest.mark.parametrize("axis", AXES)
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_spreads(dtype: str, shape: tuple[int, int], axis: int | None) -> None:
+    x = numbers("float32", shape).astype(dtype) + np.dtype(dtype).type(3)
+    wide = x.astype("float64")
+    close = {"float32": 1e-6, "float16": 1e-3}[dtype]
+    for tensor in layouts(x):
+        means, found = results(shape, axis, dtype), results(shape, axis, dtype)
+        for correction in (0, 2):  # the latter leaves nothing of two elements
+            with np.errstate(all="ignore"):
+                squares = wide.var(axis=axis) * (wide.size / wide.mean(axis=axis).size)
+                left = max(wide.size // wide.mean(axis=axis).size - correction, 0)
+                exact = squares / left if left else np.where(squares > 0, np.inf, np.nan)
+            ap.ops.var_mean(tensor, dims(axis), correction, False, found, means)
+            np.testing.assert_allclose(means.numpy(), wide.mean(axis=axis), rtol=close, atol=close)
+            np.testing.assert_allclose(found.numpy(), exact, rtol=close, atol=close)
+            ap.ops.std(tensor, dims(axis), correction, False, found)
+            np.testing.assert_allclose(found.numpy(), np.sqrt(exact), rtol=close, atol=close)
+
+
 @pytest.mark.parametrize("axis", [0, 1])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("dtype", [*INTEGERS, *FLOATS])

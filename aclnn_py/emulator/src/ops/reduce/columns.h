@@ -3,6 +3,8 @@
 // a row of them is taken at a time.
 #pragma once
 
+#include <algorithm>
+
 #include "core/pool.h"
 #include "ops/reduce/axes.h"
 
@@ -11,9 +13,13 @@ namespace emu {
 // Whether elements are worth reading like that: rows of a few are not.
 inline bool in_columns(const Layout &layout, AxisSet axes) {
   constexpr int64_t kFew = 32;
-  const Layout rows = coalesced(reduced_first(layout, axes));
-  return rows.rank > 1 && rows.shape[rows.rank - 1] >= kFew &&
-         std::abs(rows.stride[rows.rank - 1]) == 1 && leads_to_next(layout, axes);
+  int64_t together = 1;  // of a row, in either direction
+  for (int d = layout.rank - 1; d >= 0; --d) {
+    if ((axes >> d & 1) != 0 || layout.shape[d] == 1) continue;
+    if (std::abs(layout.stride[d]) != together) break;
+    together *= layout.shape[d];
+  }
+  return together >= kFew && leads_to_next(layout, axes);
 }
 
 template <class T>
@@ -32,10 +38,12 @@ class ColumnReader {
   // f(first column, columns) for blocks of columns, on the threads of the pool.
   template <class F>
   void each_block(F &&f) const {
-    const int64_t blocks = (columns_ + kBlock - 1) / kBlock;
-    parallel_for(blocks, 1, [&](int64_t begin, int64_t end) {
+    constexpr int64_t kLeast = 64;  // that fill a few lines of the cache
+    const int64_t share = (columns_ + parallel_width() - 1) / parallel_width();
+    const int64_t size = std::clamp(share, kLeast, kBlock);
+    parallel_for((columns_ + size - 1) / size, 1, [&](int64_t begin, int64_t end) {
       for (int64_t block = begin; block < end; ++block)
-        f(block * kBlock, std::min(kBlock, columns_ - block * kBlock));
+        f(block * size, std::min(size, columns_ - block * size));
     });
   }
   // f(elements, place of the first one among all) for the rows of a block, in order.

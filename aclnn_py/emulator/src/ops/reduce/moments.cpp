@@ -7,18 +7,20 @@
 #include "aclnnop/norm.h"
 #include "ops/block_kernels.h"
 #include "ops/float_kernels.h"
+#include "ops/reduce/columns.h"
 #include "ops/reduce/norms.h"
 #include "ops/reduce/row_reader.h"
+#include "ops/sum_kernels.h"
 
 namespace emu {
 namespace {
 
 struct Moments {
-  double mean, variance;
+  double mean, squares;  // of the distances from it
 };
 
 template <class T>
-Moments moments(const RowReader<T> &rows, int64_t row, double correction) {
+Moments moments(const RowReader<T> &rows, int64_t row) {
   const BlockKernels &kernels = block_kernels();
   const auto n = static_cast<double>(rows.length());
   const double mean = total_over(rows, row,
@@ -34,11 +36,49 @@ Moments moments(const RowReader<T> &rows, int64_t row, double correction) {
     for (int64_t i = 0; i < count; ++i) sum += (x[i] - mean) * (x[i] - mean);
     return sum;
   });
-  return {mean, squares / std::max(n - correction, 0.0)};
+  return {mean, squares};
 }
 
+void add_squares(double *sums, const double *means, const float *x, int64_t count) {
+  sum_kernels().add_squares(sums, means, x, 1, count, count);
+}
+void add_squares(double *sums, const double *means, const double *x, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) sums[i] += (x[i] - means[i]) * (x[i] - means[i]);
+}
+
+struct Variance {
+  double correction;
+  bool root;  // the standard deviation instead
+
+  double of(double squares, double count) const {
+    const double variance = squares / std::max(count - correction, 0.0);
+    return root ? std::sqrt(variance) : variance;
+  }
+  template <class T>
+  void operator()(const RowReader<T> &rows, int64_t row, double *first, double *second) const {
+    const Moments m = moments(rows, row);
+    *first = of(m.squares, static_cast<double>(rows.length()));
+    *second = m.mean;
+  }
+  // Those of all columns; put(first column, columns, variances, means).
+  template <class T, class Put>
+  void find(const ColumnReader<T> &columns, Put &&put) const {
+    const auto n = static_cast<double>(columns.length());
+    columns.each_block([&](int64_t start, int64_t count) {
+      double means[kBlock] = {}, squares[kBlock] = {};
+      columns.each_row(start, count,
+                       [&](const T *x, int64_t) { add_rows(means, x, 1, count, count); });
+      for (int64_t i = 0; i < count; ++i) means[i] /= n;
+      columns.each_row(start, count,
+                       [&](const T *x, int64_t) { add_squares(squares, means, x, count); });
+      for (int64_t i = 0; i < count; ++i) squares[i] = of(squares[i], n);
+      put(start, count, squares, means);
+    });
+  }
+};
+
 // A reduction of float tensors over axes into up to two outputs; f(rows, row, first, second) finds
-// both.
+// both, and a Variance also those of columns.
 template <class F>
 Status plan_rows(Check &check, const aclTensor *self, AxisSet axes, bool keep,
                  const char *first_name, aclTensor *first, const char *second_name,
@@ -60,6 +100,18 @@ Status plan_rows(Check &check, const aclTensor *self, AxisSet axes, bool keep,
                           {out, other.data != nullptr ? other : out});
         const RowWriter<double> write(out);
         const RowWriter<double> write_other(context.has(two) ? other : out);
+        if constexpr (std::is_same_v<F, Variance>) {
+          if (in.view().count() > 0 && in_columns(in.view().layout, axes)) {
+            const auto put = [&](int64_t at, int64_t count, const double *a, const double *b) {
+              write.put(at, count, a);
+              if (context.has(two)) write_other.put(at, count, b);
+            };
+            if (compute_for(dtype) == Compute::F32)
+              f.find(ColumnReader<float>(in.view(), axes, dtype), put);
+            else f.find(ColumnReader<double>(in.view(), axes, dtype), put);
+            return Status{0};
+          }
+        }
         const auto run = [&](const auto &rows) {
           for_each_row(out.count(), rows.length(), [&](int64_t row) {
             double a = 0, b = 0;
@@ -100,15 +152,8 @@ Status plan_variance(const VarianceCall &a, uint64_t *workspace_size, aclOpExecu
         .same_dtype("meanOut", a.mean->dtype, "self", a.self->dtype);
   }
   const AxisSet axes = axes_of(check, "dimOptional", a.dims, static_cast<int>(a.self->rank()));
-  const auto delta = static_cast<double>(a.correction);
-  const bool root = a.root;
   return plan_rows(check, a.self, axes, a.keep, a.out_name, a.out, "meanOut", a.mean,
-                   workspace_size, executor,
-                   [delta, root](const auto &rows, int64_t row, double *first, double *second) {
-                     const Moments m = moments(rows, row, delta);
-                     *first = root ? std::sqrt(m.variance) : m.variance;
-                     *second = m.mean;
-                   });
+                   workspace_size, executor, Variance{static_cast<double>(a.correction), a.root});
 }
 
 template <class T>
