@@ -115,6 +115,13 @@ constexpr BlockTable with_doubles(BlockTable table, BlockFn doubles) {
   return table;
 }
 
+// Whose loops of floats take any number of elements: these also run over memory.
+constexpr BlockTable of_any_count(BlockTable table) {
+  for (const Compute c : {Compute::F32, Compute::F64})
+    table.direct.fn[static_cast<int>(c)] = table.fn[static_cast<int>(c)];
+  return table;
+}
+
 template <class Formula, unsigned kTypes, int kTensors, int kScalars>
 inline constexpr BlockTable block_table = make_blocks<Formula, kTypes, kTensors, kScalars>();
 

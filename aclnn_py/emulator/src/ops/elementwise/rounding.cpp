@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // build flags: -O3 -fno-trapping-math -fno-math-errno
 // Signs, magnitudes and rounding.
+#include <algorithm>
+
 #include "aclnnop/math.h"
 #include "ops/block_kernels.h"
 #include "ops/elementwise/formula.h"
@@ -60,12 +62,21 @@ void down_block(void *out, const void *const *in, int64_t count, const void *) {
 void to_zero_block(void *out, const void *const *in, int64_t count, const void *) {
   round_floats(in[0], count, kToZero, out);
 }
+template <class T, class Round>
+void fractions(void *out, const void *const *in, int64_t count, Round round) {
+  const auto *x = static_cast<const T *>(in[0]);
+  auto *to = static_cast<T *>(out);
+  T whole[kBlock];
+  for (int64_t start = 0; start < count; start += kBlock) {
+    const int64_t part = std::min(kBlock, count - start);
+    round(x + start, part, whole);
+    for (int64_t i = 0; i < part; ++i) to[start + i] = x[start + i] - whole[i];
+  }
+}
 void fraction_block(void *out, const void *const *in, int64_t count, const void *) {
-  const auto *x = static_cast<const float *>(in[0]);
-  auto *to = static_cast<float *>(out);
-  float whole[kBlock];
-  round_floats(x, count, kToZero, whole);
-  for (int64_t i = 0; i < count; ++i) to[i] = x[i] - whole[i];
+  fractions<float>(out, in, count, [](const float *x, int64_t part, float *to) {
+    round_floats(x, part, kToZero, to);
+  });
 }
 
 // The same of float64.
@@ -78,22 +89,21 @@ constexpr BlockFn half_even_block_wide = round_doubles<0>, up_block_wide = round
                   down_block_wide = round_doubles<kDown>,
                   to_zero_block_wide = round_doubles<kToZero>;
 void fraction_block_wide(void *out, const void *const *in, int64_t count, const void *) {
-  const auto *x = static_cast<const double *>(in[0]);
-  auto *to = static_cast<double *>(out);
-  double whole[kBlock];
-  block_kernels().round_wide(x, count, kToZero, whole);
-  for (int64_t i = 0; i < count; ++i) to[i] = x[i] - whole[i];
+  fractions<double>(out, in, count, [](const double *x, int64_t part, double *to) {
+    block_kernels().round_wide(x, part, kToZero, to);
+  });
 }
 
 }  // namespace
 
 // A pair of rows whose formula has loops of its own in float32 and in float64.
-#define EMU_ROUNDING_PAIR(NAME, RULE, TYPES, FLOATS, ...)                              \
-  EMU_FORMULA_X(NAME, __VA_ARGS__)                                                     \
-  template <unsigned kTypes>                                                           \
-  inline constexpr BlockTable block_table<NAME##Formula, kTypes, 1, 0> = with_doubles( \
-      with_floats(make_blocks<NAME##Formula, kTypes, 1, 0>(), FLOATS), FLOATS##_wide); \
-  EMU_UNARY_OF(NAME, NAME, RULE, TYPES)                                                \
+#define EMU_ROUNDING_PAIR(NAME, RULE, TYPES, FLOATS, ...)                                        \
+  EMU_FORMULA_X(NAME, __VA_ARGS__)                                                               \
+  template <unsigned kTypes>                                                                     \
+  inline constexpr BlockTable block_table<NAME##Formula, kTypes, 1, 0> =                         \
+      of_any_count(with_doubles(with_floats(make_blocks<NAME##Formula, kTypes, 1, 0>(), FLOATS), \
+                                FLOATS##_wide));                                                 \
+  EMU_UNARY_OF(NAME, NAME, RULE, TYPES)                                                          \
   EMU_UNARY_INPLACE_OF(Inplace##NAME, NAME, RULE, TYPES)
 
 EMU_ROUNDING_PAIR(Round, kExact | kPlain, types::kReal, half_even_block, round_half_even(x))

@@ -45,7 +45,7 @@ void round_floats(void *out, const void *const *in, int64_t count, const void *m
 EMU_FORMULA_XA(RoundBy, round_by(x, a))
 template <>
 inline constexpr BlockTable block_table<RoundByFormula, types::kReal, 1, 1> =
-    with_floats(make_blocks<RoundByFormula, types::kReal, 1, 1>(), round_floats);
+    of_any_count(with_floats(make_blocks<RoundByFormula, types::kReal, 1, 1>(), round_floats));
 EMU_FOREACH(ForeachRoundOffNumber, RoundBy, types::kReal, 1, 1,
             (const aclTensorList *x, const aclTensor *roundMode, aclTensorList *out), (x),
             roundMode, out)
