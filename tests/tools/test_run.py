@@ -34,6 +34,8 @@ def start(tmp_path: Path) -> Iterator[Start]:
             text=True,
             cwd=tmp_path,
             start_new_session=True,
+            # Tests that a shell runs in the background ignore it, and so would the launcher.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         running.append(process)
         return process
