@@ -88,6 +88,20 @@ def test_sums(dtype: str, shape: tuple[int, int], axis: int | None) -> None:
 
 @pytest.mark.parametrize("axis", AXES)
 @pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_products_of_integers(dtype: str, shape: tuple[int, int], axis: int | None) -> None:
+    x = numbers(dtype, shape) | np.dtype(dtype).type(1)  # odd ones, whose product is never 0
+    for tensor in layouts(x):
+        out = results(shape, axis, "int64")
+        if axis is None:
+            ap.ops.prod(tensor, "int64", out)
+        else:
+            ap.ops.prod_dim(tensor, axis, False, "int64", out)
+        np.testing.assert_array_equal(out.numpy(), x.prod(axis=axis, dtype="int64"))
+
+
+@pytest.mark.parametrize("axis", AXES)
+@pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 def test_spreads(dtype: str, shape: tuple[int, int], axis: int | None) -> None:
     x = numbers("float32", shape).astype(dtype) + np.dtype(dtype).type(3)

@@ -14,6 +14,7 @@
 #include "ops/elementwise/engine.h"
 #include "ops/extreme_kernels.h"
 #include "ops/reduce/axes.h"
+#include "ops/reduce/products.h"
 #include "ops/sum_kernels.h"
 
 namespace emu {
@@ -39,8 +40,8 @@ struct FoldFns {
 };
 
 // What a fold does for which there are kernels: those of ExtremeKernels, SumKernels and
-// TruthKernels.
-enum class FoldKernel { kNone, kGreatest, kLeast, kSum, kAny, kAll };
+// TruthKernels, and for products of whole numbers multiply_rows.
+enum class FoldKernel { kNone, kGreatest, kLeast, kSum, kAny, kAll, kProduct };
 template <class Fold>
 inline constexpr FoldKernel fold_kernel = FoldKernel::kNone;
 
@@ -99,6 +100,11 @@ void sum_rows(void *lanes, const void *block, int64_t rows, int64_t length) {
   for (int64_t row = 0; row < rows; ++row, x += length) a[row] = plus(a[row], sum_of(x, length));
 }
 
+template <class X>
+void product_rows(void *lanes, const void *block, int64_t rows, int64_t length) {
+  multiply_rows(static_cast<int64_t *>(lanes), static_cast<const X *>(block), rows, length);
+}
+
 template <class Fold, class T>
 constexpr FoldFns make() {
   constexpr FoldKernel kKernel = fold_kernel<Fold>;
@@ -132,6 +138,10 @@ constexpr FoldFns make() {
     if constexpr (kKernel == FoldKernel::kSum) {
       fns.rows = sum_rows<T, T>;
       fns.narrow_rows = sum_rows<T, X>;
+    }
+    if constexpr (kKernel == FoldKernel::kProduct && std::is_same_v<T, int64_t>) {
+      fns.rows = product_rows<T>;
+      fns.narrow_rows = product_rows<X>;
     }
   }
   fns.merge = [](void *lanes, int64_t count) {

@@ -18,6 +18,8 @@ template <>
 inline constexpr FoldKernel fold_kernel<LogSumFold> = FoldKernel::kSum;
 
 EMU_FOLD(Prod, T{1}, times(a, x), times(a, b), a)
+template <>
+inline constexpr FoldKernel fold_kernel<ProdFold> = FoldKernel::kProduct;
 
 EMU_REDUCE_DTYPE(ReduceSum, Sum, kKeep, types::kWideNumber)
 EMU_REDUCE_DTYPE(ReduceNansum, NanSum, kKeep, types::kWideReal)
