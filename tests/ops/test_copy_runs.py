@@ -10,6 +10,8 @@ import pytest
 from helpers.numerics import assert_same
 from helpers.operators import hollow, op, place
 
+import aclnn_py as ap
+
 pytestmark = pytest.mark.usefixtures("device")
 
 DTYPES = ("int8", "float16", "float32", "int64", "complex128")
@@ -97,3 +99,44 @@ def test_where_takes_elements_as_they_are(dtype: str) -> None:
             same = place(x)
             op("aclnnInplaceMaskedFillScalar")(same, place(mask), 2)
             assert_same(same.numpy(), np.where(mask, np.array(2, dtype), x), f"{count} filled")
+
+
+@pytest.mark.parametrize(
+    "pad",
+    [
+        [1, 2], [0, 3], [3, 0], [0, 0], [-2, 1], [1, -3], [-40, 50], [5, -60], [2000, 3000],
+        [1, 1, 2, 2], [0, 0, 1, 0], [-1, 2, -1, -1], [1, 0, 0, 1, 2, 3], [0, 1, -9, 0, 0, 0],
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("dtype", ["int8", "float16", "float32", "int64", "complex128", "bool"])
+def test_margins_of_a_constant(dtype: str, pad: list[int]) -> None:
+    rng = np.random.default_rng(len(pad))
+    for shape in ((3, 5, 33), (2, 3, 1), (1, 1, 4100), (4, 0, 7)):
+        x = (rng.standard_normal(shape) * 9).astype(dtype)
+        spaced = ap.from_numpy(np.repeat(x, 2, axis=2))[:, :, ::2]
+        turned = ap.from_numpy(np.ascontiguousarray(x.transpose(2, 1, 0))).permute(2, 1, 0)
+        pairs = [(0, 0)] * (3 - len(pad) // 2)
+        pairs += [(pad[i], pad[i + 1]) for i in range(len(pad) - 2, -1, -2)]
+        if any(
+            before + size + after < 0 for size, (before, after) in zip(shape, pairs, strict=True)
+        ):
+            continue
+        # What is cut off, then what is put around.
+        cut = x[
+            tuple(
+                slice(max(-b, 0), max(n - max(-a, 0), 0))
+                for n, (b, a) in zip(shape, pairs, strict=True)
+            )
+        ]
+        added = [(max(b, 0), max(a, 0)) for b, a in pairs]
+        if any(max(-b, 0) + max(-a, 0) > n for n, (b, a) in zip(shape, pairs, strict=True)):
+            continue  # more is cut off than there is: no form in NumPy
+        wanted = np.pad(cut, added, constant_values=1)
+        for tensor in (ap.from_numpy(x), spaced, turned):
+            out = ap.empty(wanted.shape, dtype)
+            ap.ops.constant_pad_nd(tensor, pad, 1, out)
+            np.testing.assert_array_equal(out.numpy(), wanted)
+        gaps = ap.zeros((*wanted.shape[:2], 2 * wanted.shape[2]), dtype)
+        ap.ops.constant_pad_nd(tensor, pad, 1, gaps[:, :, ::2])
+        np.testing.assert_array_equal(gaps.numpy()[:, :, ::2], wanted)
+        assert not gaps.numpy()[:, :, 1::2].any()

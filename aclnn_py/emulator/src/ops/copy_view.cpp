@@ -284,4 +284,37 @@ void fill_view(const View &view, const void *item) {
   });
 }
 
+bool copy_with_margins(const View &from, const View &to, int64_t front, int64_t back,
+                       const void *item) {
+  constexpr int64_t kLongest = 8192;  // bytes
+  const int last = to.layout.rank - 1;
+  if (last < 0 || from.dtype != to.dtype) return false;
+  const int64_t size = item_size(to.dtype), width = to.layout.shape[last];
+  const int64_t kept = width - front - back;
+  if (width * size > kLongest || to.layout.stride[last] != 1 || from.layout.stride[last] != 1 ||
+      overlaps_itself(to.layout)) {
+    return false;
+  }
+  Layout from_lines = from.layout, to_lines = to.layout;
+  from_lines.rank = to_lines.rank = last;
+  const Pair lines = pair_up(from_lines, to_lines);
+  const int inner = lines.rank - 1;
+  char margin[kLongest];
+  copy_run_of(size)(static_cast<const char *>(item), 0, margin, 1, std::max(front, back));
+  const auto bytes = [size](int64_t count) { return static_cast<size_t>(count * size); };
+  const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, width));
+  parallel_for(to_lines.count(), grain, [&](int64_t begin, int64_t end) {
+    for_each_run(lines, begin, end - begin, [&](int64_t read, int64_t write, int64_t run) {
+      for (int64_t i = 0; i < run; ++i) {
+        char *line = to.data + (write + i * lines.to[inner]) * size;
+        std::memcpy(line, margin, bytes(front));
+        std::memcpy(line + bytes(front), from.data + (read + i * lines.from[inner]) * size,
+                    bytes(kept));
+        std::memcpy(line + bytes(front + kept), margin, bytes(back));
+      }
+    });
+  });
+  return true;
+}
+
 }  // namespace emu

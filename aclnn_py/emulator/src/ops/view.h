@@ -101,6 +101,11 @@ void copy_view(const View &from, const View &to);
 
 // Sets every element to the bytes at `item`, which has the view's dtype.
 void fill_view(const View &view, const void *item);
+// Copies lines along the last dimension and puts `item` around each of them: those of `to` have
+// `front` elements before those of `from`, and `back` behind them. False, and nothing is done,
+// where lines have gaps or are so long that margins are better filled by themselves.
+bool copy_with_margins(const View &from, const View &to, int64_t front, int64_t back,
+                       const void *item);
 
 // Whether the views share bytes in any other way than being the very same elements in the same
 // order.

@@ -18,6 +18,15 @@ void pad_view(View source, View target, const Layout &before, const aclScalar &f
     const int64_t shift = before.stride[d], extent = target.layout.shape[d],
                   first = std::clamp<int64_t>(shift, 0, extent),
                   end = std::clamp(shift + source.layout.shape[d], first, extent);
+    if (d == before.rank - 1 && first < end) {
+      alignas(16) char item[16];
+      View one;
+      one.data = item;
+      one.dtype = target.dtype;
+      fill_scalar(one, filling);
+      const View rest = narrowed(source, d, first - shift, end - first);
+      if (copy_with_margins(rest, target, first, extent - end, item)) return;
+    }
     // What lies in front and behind along this dimension; the next ones go on with the rest.
     if (first > 0) fill_scalar(narrowed(target, d, 0, first), filling);
     if (end < extent) fill_scalar(narrowed(target, d, end, extent - end), filling);
