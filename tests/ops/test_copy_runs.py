@@ -117,21 +117,12 @@ def test_margins_of_a_constant(dtype: str, pad: list[int]) -> None:
         turned = ap.from_numpy(np.ascontiguousarray(x.transpose(2, 1, 0))).permute(2, 1, 0)
         pairs = [(0, 0)] * (3 - len(pad) // 2)
         pairs += [(pad[i], pad[i + 1]) for i in range(len(pad) - 2, -1, -2)]
-        if any(
-            before + size + after < 0 for size, (before, after) in zip(shape, pairs, strict=True)
-        ):
-            continue
-        # What is cut off, then what is put around.
-        cut = x[
-            tuple(
-                slice(max(-b, 0), max(n - max(-a, 0), 0))
-                for n, (b, a) in zip(shape, pairs, strict=True)
-            )
-        ]
-        added = [(max(b, 0), max(a, 0)) for b, a in pairs]
-        if any(max(-b, 0) + max(-a, 0) > n for n, (b, a) in zip(shape, pairs, strict=True)):
-            continue  # more is cut off than there is: no form in NumPy
-        wanted = np.pad(cut, added, constant_values=1)
+        cuts = [(max(-before, 0), max(-after, 0)) for before, after in pairs]
+        if any(sum(cut) > size for size, cut in zip(shape, cuts, strict=True)):
+            continue  # NumPy has no form where more is cut off than there is
+        kept = [slice(a, size - b) for size, (a, b) in zip(shape, cuts, strict=True)]
+        added = [(max(before, 0), max(after, 0)) for before, after in pairs]
+        wanted = np.pad(x[tuple(kept)], added, constant_values=1)
         for tensor in (ap.from_numpy(x), spaced, turned):
             out = ap.empty(wanted.shape, dtype)
             ap.ops.constant_pad_nd(tensor, pad, 1, out)
