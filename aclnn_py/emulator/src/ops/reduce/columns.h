@@ -5,8 +5,7 @@
 
 #include <algorithm>
 
-#include "core/pool.h"
-#include "ops/reduce/axes.h"
+#include "ops/reduce/row_reader.h"
 
 namespace emu {
 
@@ -53,13 +52,7 @@ class ColumnReader {
     alignas(64) T wide[kBlock];
     for (int64_t row = 0; row < length_; ++row) {
       const int64_t at = row * columns_ + start;
-      const void *block = reader_.read(at, count, scratch);
-      if (have_ != compute_of<T>()) {
-        convert_table().cast[static_cast<int>(have_)][static_cast<int>(compute_of<T>())](
-            block, count, wide);
-        block = wide;
-      }
-      f(static_cast<const T *>(block), at);
+      f(read_as(reader_, have_, at, count, scratch, wide), at);
     }
   }
 

@@ -13,6 +13,17 @@
 
 namespace emu {
 
+// Up to a block of elements from `at` on, which `reader` gives as the compute type `have`.
+template <class T>
+const T *read_as(const Reader &reader, Compute have, int64_t at, int64_t count, void *scratch,
+                 T *wide) {
+  const void *block = reader.read(at, count, scratch);
+  if (have == compute_of<T>()) return static_cast<const T *>(block);
+  convert_table().cast[static_cast<int>(have)][static_cast<int>(compute_of<T>())](block, count,
+                                                                                  wide);
+  return wide;
+}
+
 template <class T>
 class RowReader {
  public:
@@ -42,13 +53,7 @@ class RowReader {
     alignas(64) T wide[kBlock];
     for (int64_t start = begin; start < end; start += kBlock) {
       const int64_t count = std::min(kBlock, end - start);
-      const void *block = reader_.read(row * length_ + start, count, scratch);
-      if (have_ != compute_of<T>()) {
-        convert_table().cast[static_cast<int>(have_)][static_cast<int>(compute_of<T>())](
-            block, count, wide);
-        block = wide;
-      }
-      f(static_cast<const T *>(block), count, start);
+      f(read_as(reader_, have_, row * length_ + start, count, scratch, wide), count, start);
     }
   }
 
