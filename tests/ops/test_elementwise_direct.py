@@ -256,3 +256,51 @@ def test_magnitudes(dtype: str) -> None:
     out = ap.empty(x.shape, np.abs(x).dtype)
     ap.ops.abs(ap.from_numpy(x), out)
     np.testing.assert_allclose(out.numpy(), np.abs(x), rtol=3e-7 if dtype == "complex64" else 0)
+
+
+@pytest.mark.parametrize("count", [1, 1023, 1024, 1025, 5003])
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("floor", np.floor),
+        ("ceil", np.ceil),
+        ("trunc", np.trunc),
+        ("round", np.rint),
+        ("frac", lambda x: x - np.trunc(x)),
+    ],
+)
+def test_roundings_of_any_length(name: str, wanted: Callable[[Any], Any], count: int) -> None:
+    x = numbers("float32", count, (count,)) * np.float32(3)
+    out = ap.empty((count,), "float32")
+    getattr(ap.ops, name)(ap.from_numpy(x), out)
+    np.testing.assert_array_equal(out.numpy(), wanted(x))
+    place = ap.from_numpy(x)
+    getattr(ap.ops, f"inplace_{name}")(place)
+    np.testing.assert_array_equal(place.numpy(), wanted(x))
+
+
+@pytest.mark.parametrize("count", [1, 255, 256, 257, 1025, 3001])
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize(
+    ("name", "wanted"), [("reciprocal", lambda x: 1 / x), ("rsqrt", lambda x: 1 / np.sqrt(x))]
+)
+def test_complex_inverses(name: str, wanted: Callable[[Any], Any], dtype: str, count: int) -> None:
+    x = numbers(dtype, count, (count,))
+    close = {"complex64": 1e-6, "complex128": 1e-14}[dtype]
+    function = getattr(ap.ops, name)
+    exact = wanted(x.astype("complex128"))
+    out = ap.empty((count,), dtype)
+    function(ap.from_numpy(x), out)
+    np.testing.assert_allclose(out.numpy(), exact, rtol=close)
+    spaced = ap.from_numpy(np.repeat(x, 2))[::2]
+    function(spaced, out)
+    np.testing.assert_allclose(out.numpy(), exact, rtol=close)
+    # An infinite or zero element changes nothing for those beside it.
+    x[count // 2] = complex(np.inf, 1)
+    x[count // 3] = 0
+    function(ap.from_numpy(x), out)
+    found, rest = out.numpy(), np.isfinite(x) & (x != 0)
+    np.testing.assert_allclose(found[rest], exact[rest], rtol=close)
+    if count > 1:
+        assert found[count // 2] == 0
+        assert np.isinf(found[count // 3])

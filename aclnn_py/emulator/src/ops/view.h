@@ -101,9 +101,10 @@ void copy_view(const View &from, const View &to);
 
 // Sets every element to the bytes at `item`, which has the view's dtype.
 void fill_view(const View &view, const void *item);
-// Copies lines along the last dimension and puts `item` around each of them: those of `to` have
-// `front` elements before those of `from`, and `back` behind them. False, and nothing is done,
-// where lines have gaps or are so long that margins are better filled by themselves.
+// Copies lines along the last dimension, each with `front` times `item` before it and `back` times
+// behind it: those of `to` are longer by so many elements. The memory must not overlap. Returns
+// false, and does nothing, where a line has gaps or is so long that margins are better filled
+// alone.
 bool copy_with_margins(const View &from, const View &to, int64_t front, int64_t back,
                        const void *item);
 

@@ -115,7 +115,7 @@ constexpr BlockTable with_doubles(BlockTable table, BlockFn doubles) {
   return table;
 }
 
-// Whose loops of floats take any number of elements: these also run over memory.
+// For a table whose loops of floats take any number of elements: they run over memory too.
 constexpr BlockTable of_any_count(BlockTable table) {
   for (const Compute c : {Compute::F32, Compute::F64})
     table.direct.fn[static_cast<int>(c)] = table.fn[static_cast<int>(c)];

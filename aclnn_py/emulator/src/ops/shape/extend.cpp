@@ -18,7 +18,8 @@ void pad_view(View source, View target, const Layout &before, const aclScalar &f
     const int64_t shift = before.stride[d], extent = target.layout.shape[d],
                   first = std::clamp<int64_t>(shift, 0, extent),
                   end = std::clamp(shift + source.layout.shape[d], first, extent);
-    if (d == before.rank - 1 && first < end) {
+    // Margins of lines are put around each while it is copied: memory is passed over once.
+    if (d == before.rank - 1 && first < end && end - first < extent) {
       alignas(16) char item[16];
       View one;
       one.data = item;
