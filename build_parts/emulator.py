@@ -30,7 +30,7 @@ from build_parts.paths import (
     write_tree,
 )
 from build_parts.single_operators import write_single_operators
-from build_parts.toolchain import BuildError, Toolchain, Unit, run
+from build_parts.toolchain import BuildError, Toolchain, Unit, own_flags, run
 
 LIBRARY = "libaclnn_py_emulator.so"
 CANN_NAMES = [
@@ -74,6 +74,9 @@ ISA_FLAGS = {
     "v3": ("-march=x86-64-v3",),
     "v4": ("-march=x86-64-v4", "-mprefer-vector-width=512"),
 }
+# Most sources check arguments and plan launches: -O2 takes a third longer there and gains nothing.
+# Those that compute, and those that every launch runs through, ask for more in a line of their own.
+PLAIN = "-O1"
 
 
 def emulator_units(*, empty_kernels: bool = False, in_batches: bool = False) -> list[Unit]:
@@ -85,6 +88,8 @@ def emulator_units(*, empty_kernels: bool = False, in_batches: bool = False) -> 
     units = [unit for source in sources for unit in units_of(source, empty_kernels=empty_kernels)]
     if in_batches:
         units = batched(units, FOLDERS)
+    # Of an inline function that several units compiled the linker keeps the first it meets.
+    units.sort(key=lambda unit: PLAIN in unit.flags)
     units.append(Unit(build_id, ("-std=c++17",), "gen/contract_id.cpp"))
     return units
 
@@ -143,7 +148,7 @@ def units_of(source: Path, *, empty_kernels: bool) -> list[Unit]:
     if empty_kernels:
         flags.append("-DEMU_EMPTY_KERNELS")
     if not source.name.endswith(".isa.cpp"):
-        return [Unit(source, tuple(flags), label)]
+        return [Unit(source, (*flags, *(() if own_flags(source) else (PLAIN,))), label)]
     levels = ISA_FLAGS if platform.machine() == "x86_64" else {"base": ()}
     return [
         Unit(

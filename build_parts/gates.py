@@ -25,7 +25,7 @@ from build_parts.toolchain import job_count, run
 
 INNER = "emu_inner_"
 _FOLDERS = ("acl", "aclnn", "aclnnop", "hccl")
-_FILES = 6  # compiled side by side
+_FILES = 4  # compiled side by side
 # Types whose values need no name to be understood; `faults/values.cpp` knows the second group.
 _PLAIN = frozenset({"bool", "char", "double", "float", "int", "size_t", "void"}) | {
     f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)

@@ -200,7 +200,7 @@ def test_few_rows_and_few_columns(few: int, dtype: Dtype) -> None:
             assert_same(columns.numpy(), exact.T, f"{few} columns, {k}, {many}, {left}, {right}")
 
 
-@pytest.mark.parametrize("few", [1, 3, 8, 9])
+@pytest.mark.parametrize("few", [1, 3, 5, 8, 9])
 def test_few_rows_of_bytes(few: int) -> None:
     """The largest products, more of them than fp32 could add up exactly."""
     rng = np.random.default_rng(few)
@@ -227,7 +227,7 @@ def test_few_rows_have_the_bits_of_the_whole_product(layout: str, dtype: Dtype) 
     whole = hollow((40, 77), np.float32)
     ap.ops.mm(place(x), place(y, layout), whole, 0)
     assert_close(whole.numpy(), wide(x) @ wide(y), scale=200)
-    for few in (1, 2, 3, 4, 8, 9):
+    for few in range(1, 10):
         rows, columns = hollow((few, 77), np.float32), hollow((40, few), np.float32)
         ap.ops.mm(place(x[:few]), place(y, layout), rows, 0)
         assert_same(rows.numpy(), whole.numpy()[:few], f"{few} rows")

@@ -10,15 +10,15 @@ namespace emu::faults {
 
 // Every phase two, and nothing else, has these four parameters.
 inline bool is_phase_two(const Call &call) {
-  return call.count == 4 && call.values[0].kind == Kind::address &&
-         call.values[1].kind == Kind::natural && call.values[2].kind == Kind::executor &&
-         call.values[3].kind == Kind::address;
+  return call.count == 4 && call.value(0).kind == Kind::address &&
+         call.value(1).kind == Kind::natural && call.value(2).kind == Kind::executor &&
+         call.value(3).kind == Kind::address;
 }
 
 // Phase one ends with the size of the workspace and the executor.
 inline bool is_phase_one(const Call &call) {
   if (call.count < 2) return false;
-  const Value &size = call.values[call.count - 2], &executor = call.values[call.count - 1];
+  const Value size = call.value(call.count - 2), executor = call.value(call.count - 1);
   return executor.kind == Kind::pointers && executor.element == Kind::executor &&
          size.kind == Kind::numbers && size.writable;
 }

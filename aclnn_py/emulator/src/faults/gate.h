@@ -36,44 +36,26 @@ enum class Kind : uint8_t {
   executor,
 };
 
-// An argument or a result: any C value, and what it is.
-struct Value {
+// What a C value is.
+struct Type {
   Kind kind = Kind::nothing;
   Kind element = Kind::nothing;  // of what `numbers` and `pointers` point to
   uint8_t bytes = 0;             // of the value; of an element for `numbers`
   bool writable = false;         // what it points to
-  uint64_t bits = 0;             // sign-extended; a double for `real`
-
-  const void *pointer() const { return reinterpret_cast<const void *>(bits); }
-  int64_t number() const { return static_cast<int64_t>(bits); }
-  double fraction() const {
-    double value;
-    __builtin_memcpy(&value, &bits, sizeof value);
-    return value;
-  }
 
   template <class T>
-  static Value of(const T &given) {
-    Value value;
-    value.kind = kind_of<T>();
-    value.bytes = sizeof(T);
+  static constexpr Type of() {
+    Type type{kind_of<T>(), Kind::nothing, 0, false};
+    if constexpr (!std::is_void_v<T>) type.bytes = sizeof(T);
     if constexpr (std::is_pointer_v<T>) {
       using Target = std::remove_pointer_t<T>;
-      value.writable = !std::is_const_v<Target>;
-      value.bits = reinterpret_cast<uint64_t>(given);
+      type.writable = !std::is_const_v<Target>;
       if constexpr (std::is_arithmetic_v<Target> || std::is_enum_v<Target>)
-        value.bytes = sizeof(Target);
+        type.bytes = sizeof(Target);
       if constexpr (!std::is_void_v<Target> && !std::is_function_v<Target>)
-        value.element = kind_of<std::remove_cv_t<Target>>();
-    } else if constexpr (std::is_class_v<T> || std::is_union_v<T>) {
-      value.bits = reinterpret_cast<uint64_t>(&given);
-    } else if constexpr (std::is_floating_point_v<T>) {
-      const double wide = given;
-      __builtin_memcpy(&value.bits, &wide, sizeof wide);
-    } else {
-      value.bits = static_cast<uint64_t>(static_cast<int64_t>(given));
+        type.element = kind_of<std::remove_cv_t<Target>>();
     }
-    return value;
+    return type;
   }
 
   template <class T>
@@ -104,13 +86,51 @@ struct Value {
   }
 };
 
+// An argument or a result: any C value, and what it is.
+struct Value : Type {
+  uint64_t bits = 0;  // sign-extended; a double for `real`
+
+  const void *pointer() const { return reinterpret_cast<const void *>(bits); }
+  int64_t number() const { return static_cast<int64_t>(bits); }
+  double fraction() const {
+    double value;
+    __builtin_memcpy(&value, &bits, sizeof value);
+    return value;
+  }
+
+  template <class T>
+  static Value of(const T &given) {
+    return {Type::of<T>(), bits_of(given)};
+  }
+
+  template <class T>
+  static uint64_t bits_of(const T &given) {
+    if constexpr (std::is_pointer_v<T>) {
+      return reinterpret_cast<uint64_t>(given);
+    } else if constexpr (std::is_class_v<T> || std::is_union_v<T>) {
+      return reinterpret_cast<uint64_t>(&given);
+    } else if constexpr (std::is_floating_point_v<T>) {
+      const double wide = given;
+      uint64_t bits;
+      __builtin_memcpy(&bits, &wide, sizeof wide);
+      return bits;
+    } else {
+      return static_cast<uint64_t>(static_cast<int64_t>(given));
+    }
+  }
+};
+
 // A call that is being watched. `described` is "aclrtFree(devPtr):aclError": parameters with the
 // types that the machine's types do not tell, and "[]" after an array whose length comes next.
 struct Call {
   const char *described;
-  const Value *values;
+  // Of the arguments. The types are a table: written into each gate, they were half of its code.
+  const Type *types;
+  const uint64_t *bits;
   size_t count;
   struct Notes *notes = nullptr;  // what the watchers keep until the call returns
+
+  Value value(size_t at) const { return {types[at], bits[at]}; }
 };
 
 void call_begins(Call &call) noexcept;
@@ -124,8 +144,9 @@ struct Gate<R(A...)> {
   // The described function comes last, so that the others stay in their registers.
   __attribute__((noinline, cold)) static R pass(A... given, const char *described,
                                                 R (*inner)(A...)) {
-    const Value values[] = {Value::of(given)..., Value{}};  // an array has an element
-    Call call{described, values, sizeof...(A)};
+    static constexpr Type types[] = {Type::of<A>()..., Type{}};  // an array has an element
+    const uint64_t bits[] = {Value::bits_of(given)..., 0};
+    Call call{described, types, bits, sizeof...(A)};
     call_begins(call);
     if constexpr (std::is_void_v<R>) {
       inner(given...);

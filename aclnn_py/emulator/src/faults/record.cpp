@@ -223,7 +223,7 @@ void phase_one_ended(const Call &call, const Signature &signature, int64_t statu
     return leave_out(sketch.op, why);
   }
   const auto *executor =
-      *static_cast<const aclOpExecutor *const *>(call.values[call.count - 1].pointer());
+      *static_cast<const aclOpExecutor *const *>(call.value(call.count - 1).pointer());
   std::lock_guard<std::mutex> lock(planned().mutex);
   if (planned().of.size() < kMostPlanned) {
     planned().of[executor] = std::move(sketch);
@@ -235,7 +235,7 @@ void phase_one_ended(const Call &call, const Signature &signature, int64_t statu
 }
 
 RecordedRun run_begins(const Call &call) {
-  const auto *handle = call.values[2].pointer();
+  const auto *handle = call.value(2).pointer();
   const aclOpExecutor *executor = executors().find(handle);
   RecordedRun run(new Recorded);
   {
@@ -248,7 +248,7 @@ RecordedRun run_begins(const Call &call) {
   }
   Sketch &sketch = run->sketch;
   take_addresses(*executor, &sketch);
-  run->stream = launch_stream(call.values[3].pointer());
+  run->stream = launch_stream(call.value(3).pointer());
   if (run->stream == nullptr) {
     find_memories(&sketch, &run->left_out);
     return run;  // it will be refused

@@ -261,7 +261,7 @@ bool sketch_arguments(const Call &call, const Signature &signature, Sketch *sket
   Writer writer(sketch, why);
   for (size_t i = 0; i + 2 < call.count; ++i) {
     std::string text;
-    if (!writer.argument(call.values[i], &text)) return false;
+    if (!writer.argument(call.value(i), &text)) return false;
     sketch->arguments += (i > 0 ? "," : "") + text;
   }
   return true;

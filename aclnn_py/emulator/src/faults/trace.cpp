@@ -77,7 +77,7 @@ void open_file() {
 // "stream 1" for phase two, which is all that launches an operator; "-" for the others.
 std::string stream_column(const Call &call) {
   if (!is_phase_two(call)) return "-";
-  return "stream " + std::to_string(std::max(0, launch_stream_number(call.values[3].pointer())));
+  return "stream " + std::to_string(std::max(0, launch_stream_number(call.value(3).pointer())));
 }
 
 // Functions of this kind answer with objects that were there before.
@@ -99,7 +99,7 @@ int64_t trace_clock() {
 void trace_begins(const Call &call, const Signature &signature, Traced &traced) {
   for (size_t i = 0; i < call.count; ++i)
     traced.arguments.push_back(
-        argument_text(call.values[i], signature.parameters[i], call.values[i + 1]));
+        argument_text(call.value(i), signature.parameters[i], call.value(i + 1)));
   traced.begun = trace_clock();
 }
 
@@ -116,9 +116,9 @@ void trace_ends(const Call &call, const Signature &signature, const Traced &trac
   std::string text = head + stream_column(call) + "  " + std::string(signature.name) + "(";
   for (size_t i = 0; i < call.count; ++i) {
     const Parameter &parameter = signature.parameters[i];
-    const bool written = done && is_written(call.values[i]);
+    const bool written = done && is_written(call.value(i));
     text += (i > 0 ? ", " : "") + std::string(written ? "*" : "") + std::string(parameter.name) +
-            "=" + (written ? written_text(call.values[i], parameter, anew) : traced.arguments[i]);
+            "=" + (written ? written_text(call.value(i), parameter, anew) : traced.arguments[i]);
   }
   text += ") -> " + result_text(result, signature.result, anew);
   if (const std::string place = line_of(site_here()); !place.empty())

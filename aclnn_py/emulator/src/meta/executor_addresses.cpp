@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // New addresses for the tensors of a repeatable executor.
 //
 // CANN counts tensors as they stand in the call, first what is read, then what is written, null

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // The C calls on executors: repeatable mode, destruction. New addresses are in
 // executor_addresses.cpp.
 #include "aclnn/aclnn_base.h"

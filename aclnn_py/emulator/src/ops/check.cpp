@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 #include "ops/check.h"
 
 #include <cstdarg>
 #include <cstdio>
+#include <type_traits>
 
 #include "core/statuses.h"
 #include "ops/view.h"
@@ -28,6 +30,50 @@ bool is_private(aclFormat format) {
 }
 
 }  // namespace
+
+template <class Handle>
+Check &Check::required(const char *parameter, const Handle *given) {
+  if (!ok()) return *this;
+  if (given == nullptr) return null(parameter);
+  return live(given) ? countable(parameter, given) : stale(parameter);
+}
+
+template <class Handle>
+Check &Check::optional(const char *parameter, const Handle *given) {
+  if (given == nullptr || !ok()) return *this;
+  return live(given) ? countable(parameter, given) : stale(parameter);
+}
+
+template <class Handle>
+Check &Check::countable(const char *parameter, const Handle *given) {
+  if constexpr (std::is_same_v<Handle, aclTensor>) {
+    if (!given->countable) return uncountable(parameter, *given);
+  } else if constexpr (std::is_same_v<Handle, aclScalar>) {
+    return readable(parameter, *given);
+  } else if constexpr (std::is_same_v<Handle, aclScalarList>) {
+    for (const aclScalar *member : given->members) {
+      if (member != nullptr && live(member) && ok()) readable(parameter, *member);
+    }
+  } else if constexpr (std::is_same_v<Handle, aclTensorList>) {
+    for (const aclTensor *member : given->members) {
+      if (member != nullptr && live(member) && !member->countable)
+        return uncountable(parameter, *member);
+    }
+  }
+  return *this;
+}
+
+#define EMU_HANDLE(TYPE)                                       \
+  template Check &Check::required(const char *, const TYPE *); \
+  template Check &Check::optional(const char *, const TYPE *);
+EMU_HANDLE(aclTensor)
+EMU_HANDLE(aclScalar)
+EMU_HANDLE(aclIntArray)
+EMU_HANDLE(aclFloatArray)
+EMU_HANDLE(aclBoolArray)
+EMU_HANDLE(aclTensorList)
+EMU_HANDLE(aclScalarList)
+#undef EMU_HANDLE
 
 Check &Check::null(const char *parameter) {
   status_ = fail(kNullPointer, "%s: %s is null", op_, parameter);

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 #include "ops/layout.h"
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <cstring>
+#include <iterator>
 
 namespace emu {
 
@@ -25,16 +29,16 @@ bool same_shape(const Layout &a, const Layout &b) {
   return a.rank == b.rank && std::equal(a.shape, a.shape + a.rank, b.shape);
 }
 
-std::string shape_text(const int64_t *shape, int rank) {
-  std::string text = "(";
-  for (int d = 0; d < rank; ++d) {
-    if (d > 0) text += ", ";
-    text += std::to_string(shape[d]);
+ShapeText::ShapeText(const int64_t *shape, int rank) {
+  char *at = text_;
+  *at++ = '(';
+  for (int d = 0; d < std::min(rank, kMaxRank); ++d) {
+    if (d > 0) at = std::copy_n(", ", 2, at);
+    at = std::to_chars(at, std::end(text_), shape[d]).ptr;
   }
-  return text + (rank == 1 ? ",)" : ")");
+  const char *end = rank > kMaxRank ? ", ...)" : rank == 1 ? ",)" : ")";
+  std::strcpy(at, end);
 }
-
-std::string shape_text(const Layout &layout) { return shape_text(layout.shape, layout.rank); }
 
 Layout dense_layout(const int64_t *shape, int rank) {
   Layout result;

@@ -25,9 +25,21 @@ struct Layout {
 };
 
 bool same_shape(const Layout &a, const Layout &b);
-// "(2, 3)".
-std::string shape_text(const Layout &layout);
-std::string shape_text(const int64_t *shape, int rank);
+// "(2, 3)". Messages name shapes everywhere, so this needs no heap, and no code to free it behind
+// each of them; what has more dimensions than a tensor can have ends in "...".
+class ShapeText {
+ public:
+  ShapeText(const int64_t *shape, int rank);
+  const char *c_str() const { return text_; }
+  operator std::string() const { return text_; }  // NOLINT: implicit on purpose, it is a text
+
+ private:
+  static constexpr int kLongest = 22;  // "-9223372036854775808, "
+  char text_[kMaxRank * kLongest + 8];
+};
+
+inline ShapeText shape_text(const int64_t *shape, int rank) { return {shape, rank}; }
+inline ShapeText shape_text(const Layout &layout) { return {layout.shape, layout.rank}; }
 
 // Row-major strides for the shape of `like`.
 Layout dense_like(const Layout &like);

@@ -77,7 +77,9 @@ struct GemmStream {
 };
 using GemmStreamFn = void (*)(const GemmStream &);
 
-// By storage of b and by rows - 1.
+// By storage of b and by rows - 1. Not every number of rows has a kernel: a product takes the next
+// one, with rows of zeros, as it waits for memory anyway. All at most gemm_few_rows have one that
+// is high enough, but for uint8, of which only vectors are multiplied.
 struct GemmStreams {
   // Columns are neighbours. At most gemm_depth_step depths; sums are float32, float64 where b is.
   GemmStreamFn across[static_cast<int>(GemmStorage::count)][gemm_few_rows];

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // From accumulators to stored elements: alpha, beta, bias and the one rounding.
 #include <algorithm>
 #include <cmath>

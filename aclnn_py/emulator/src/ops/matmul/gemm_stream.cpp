@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 #include "ops/matmul/gemm_stream.h"
 
 #include <algorithm>
@@ -29,12 +30,12 @@ class Streamed {
         sink_(sink),
         mirrored_(mirrored),
         parallel_(worth_threads(few, many)),
-        storage_(static_cast<int>(storage_of(many.dtype))) {}
+        storage_(static_cast<int>(storage_of(many.dtype))),
+        height_(height(few.rows)) {}
 
   // False, and nothing is done, when the rows are not few or memory is not read in long pieces.
   bool run() const {
-    if (few_.rows > gemm_few_rows || few_.rows * few_.cols > most_packed || many_.row.block)
-      return false;
+    if (height_ == 0 || height_ * few_.cols > most_packed || many_.row.block) return false;
     if (many_.col.stride == 1) {
       for (int64_t j = 0; j < many_.cols; j += broad) across(j, std::min(broad, many_.cols - j));
     } else if (many_.row.stride == 1 && !many_.col.block && along_kernel()) {
@@ -47,8 +48,14 @@ class Streamed {
   }
 
  private:
-  GemmStreamFn across_kernel() const { return gemm_streams().across[storage_][few_.rows - 1]; }
-  GemmStreamFn along_kernel() const { return gemm_streams().along[storage_][few_.rows - 1]; }
+  GemmStreamFn across_kernel() const { return gemm_streams().across[storage_][height_ - 1]; }
+  GemmStreamFn along_kernel() const { return gemm_streams().along[storage_][height_ - 1]; }
+
+  // Rows of the smallest kernel that has room for so many; 0 where they are not few.
+  int64_t height(int64_t rows) const {
+    while (rows <= gemm_few_rows && !gemm_streams().across[storage_][rows - 1]) ++rows;
+    return rows <= gemm_few_rows ? rows : 0;
+  }
 
   template <class F>
   void each(int64_t count, int64_t grain, F body) const {
@@ -61,14 +68,15 @@ class Streamed {
     return static_cast<const char *>(many_.data) + at * item_size(many_.dtype);
   }
 
-  // The few rows as one panel; `behind` elements of work memory follow it.
+  // The few rows as one panel, rows of zeros where the kernel takes more; `behind` elements of work
+  // memory follow it.
   T *packed(int64_t behind) const {
     constexpr int64_t line = 64 / sizeof(T);
-    const int64_t room = ceil_div(few_.rows * few_.cols, line) * line;
+    const int64_t room = ceil_div(height_ * few_.cols, line) * line;
     T *memory = static_cast<T *>(scratch().take(static_cast<size_t>(room + behind) * sizeof(T)));
-    const int rows = static_cast<int>(few_.rows);
     gemm_kernels().pack_wide[static_cast<int>(storage_of(few_.dtype))](
-        {few_.data, few_.row, few_.col, 0, rows, 0, few_.cols, rows}, memory + behind);
+        {few_.data, few_.row, few_.col, 0, few_.rows, 0, few_.cols, static_cast<int>(height_)},
+        memory + behind);
     return memory;
   }
 
@@ -87,7 +95,7 @@ class Streamed {
   // The depth steps are tasks of their own, however few columns there are; their sums are added up
   // in order.
   void across(int64_t col, int64_t cols) const {
-    const int64_t rows = few_.rows, k = few_.cols;
+    const int64_t rows = height_, k = few_.cols;
     const int64_t steps = ceil_div(k, gemm_depth_step);
     // A product of few steps has narrower blocks, or there would be none for some of the threads.
     const int64_t fair = ceil_div(steps * cols, 2 * parallel_width() * piece) * piece;
@@ -115,7 +123,7 @@ class Streamed {
            C sums[gemm_few_rows * piece];
            for (int64_t j = first * piece; j < std::min(last * piece, cols); j += piece) {
              const int64_t count = std::min(piece, cols - j);
-             for (int64_t i = 0; i < rows; ++i)
+             for (int64_t i = 0; i < few_.rows; ++i)
                add_steps(partial + i * cols + j, steps, rows * cols, count, sums + i * piece);
              finish(col + j, count, sums);
            }
@@ -138,7 +146,7 @@ class Streamed {
   }
 
   void along() const {
-    const int64_t rows = few_.rows, k = few_.cols;
+    const int64_t rows = height_, k = few_.cols;
     const T *panel = packed(0);
     const GemmStreamFn kernel = along_kernel();
     each(ceil_div(many_.cols, lines), std::max<int64_t>(1, worth_a_thread / (rows * k * lines)),
@@ -156,6 +164,7 @@ class Streamed {
   const RowSink<C> &sink_;
   const bool mirrored_, parallel_;
   const int storage_;
+  const int64_t height_;
 };
 
 }  // namespace

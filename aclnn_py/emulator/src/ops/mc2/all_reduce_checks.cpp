@@ -10,7 +10,7 @@
 namespace emu {
 namespace {
 
-std::string shape_of(const aclTensor &tensor) { return shape_text(layout_of(tensor)); }
+ShapeText shape_of(const aclTensor &tensor) { return shape_text(layout_of(tensor)); }
 
 bool same_shape_as(const aclTensor &a, const aclTensor &b) { return a.shape == b.shape; }
 

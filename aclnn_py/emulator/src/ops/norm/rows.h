@@ -60,31 +60,34 @@ class RowTarget {
   T *row(int64_t start, T *scratch) const {
     return static_cast<T *>(writer_.target(start, scratch));
   }
-  void write(int64_t start, int64_t count, const T *from) const {
-    if (count > 0 && from == row(start, nullptr)) return;
-    for (int64_t i = 0; i < count; i += kBlock) {
-      const int64_t n = std::min(kBlock, count - i);
-      alignas(64) char scratch[kBlock * sizeof(T)];
-      void *target = writer_.target(start + i, scratch);
-      if (target == scratch) {
-        writer_.write(start + i, n, from + i);
-      } else {
-        std::memcpy(target, from + i, static_cast<size_t>(n) * sizeof(T));
-      }
-    }
-  }
+  void write(int64_t start, int64_t count, const T *from) const;
 
  private:
   Writer writer_;
 };
 
+template <class T>
+void RowTarget<T>::write(int64_t start, int64_t count, const T *from) const {
+  if (count > 0 && from == row(start, nullptr)) return;
+  for (int64_t i = 0; i < count; i += kBlock) {
+    const int64_t n = std::min(kBlock, count - i);
+    alignas(64) char scratch[kBlock * sizeof(T)];
+    void *target = writer_.target(start + i, scratch);
+    if (target == scratch) {
+      writer_.write(start + i, n, from + i);
+    } else {
+      std::memcpy(target, from + i, static_cast<size_t>(n) * sizeof(T));
+    }
+  }
+}
+// Compiled once, in rows.cpp.
+extern template void RowTarget<float>::write(int64_t, int64_t, const float *) const;
+extern template void RowTarget<double>::write(int64_t, int64_t, const double *) const;
+extern template void RowTarget<int64_t>::write(int64_t, int64_t, const int64_t *) const;
+
 // A small tensor (weights of a norm) read whole; `fallback` repeated when it is absent.
 template <class T>
-std::vector<T> read_all(PlanContext &c, size_t index, int64_t count, T fallback) {
-  std::vector<T> values(static_cast<size_t>(count), fallback);
-  if (c.has(index)) RowSource<T>(view_of(c.tensor(index))).read(0, count, values.data());
-  return values;
-}
+std::vector<T> read_all(PlanContext &c, size_t index, int64_t count, T fallback);
 
 // Calls body(row, buffer) for every row on the threads of the pool; `buffers` vectors of `width`
 // values belong to the call.
@@ -101,15 +104,7 @@ void for_each_row(int64_t rows, int64_t width, int buffers, F body) {
 // than element for element) is copied.
 class Operands {
  public:
-  View safe(const View &operand, std::initializer_list<View> results) {
-    for (const View &result : results) {
-      if (result.data != nullptr && clash(operand, result)) {
-        kept_.push_back(std::make_unique<Snapshot>(operand));
-        return kept_.back()->view();
-      }
-    }
-    return operand;
-  }
+  View safe(const View &operand, std::initializer_list<View> results);
 
  private:
   std::vector<std::unique_ptr<Snapshot>> kept_;

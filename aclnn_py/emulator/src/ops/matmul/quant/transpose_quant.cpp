@@ -49,7 +49,8 @@ void check_order(Check &check, const char *name, const aclIntArray *given,
   std::string text;
   for (const Dims &order : allowed) {
     if (given->values.size() == 3 && dims == order) found = text.empty() ? 1 : 2;
-    text += (text.empty() ? "" : ", ") + shape_text(order.data(), 3);
+    if (!text.empty()) text += ", ";
+    text += shape_text(order.data(), 3).c_str();
   }
   check.that(found > 0, "%s is %s; allowed: %s", name,
              shape_text(dims.data(), static_cast<int>(dims.size())).c_str(), text.c_str());

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 #include <algorithm>
 #include <cstring>
 #include <vector>
@@ -89,7 +90,7 @@ class StreamedWeight {
         w_(w),
         b_(b),
         sink_(sink),
-        rows_(a.rows),
+        rows_(with_kernels(a.rows)),
         turned_(b.col.stride != 1),
         staged_(turned_ || b.col.block),
         per_row_(!turned_                            ? 1
@@ -155,7 +156,7 @@ class StreamedWeight {
           step(p / gemm_depth_step, col, count, panel, p ? sums : totals, block);
           for (int64_t i = 0; p && i < rows_ * block; ++i) totals[i] += sums[i];
         }
-        for (int64_t i = 0; i < rows_; ++i)
+        for (int64_t i = 0; i < a_.rows; ++i)
           for (int64_t j = 0; j < count; j += piece) {
             float ordered[piece];
             const int64_t n = std::min(piece, count - j);
@@ -176,10 +177,15 @@ class StreamedWeight {
     const auto pack = gemm_kernels().pack_wide[static_cast<int>(storage_of(a_.dtype))];
     for (int64_t i = 0, rows; i < rows_; i += rows) {
       rows = turn(i);
-      pack({a_.data, a_.row, a_.col, i, rows, 0, a_.cols, static_cast<int>(rows)},
+      pack({a_.data, a_.row, a_.col, i, std::min(rows, a_.rows - i), 0, a_.cols,
+            static_cast<int>(rows)},
            panel + i * w_.rows);
     }
   }
+
+  // Three last rows are taken by the kernel for four, with a row of zeros: they wait for memory,
+  // and a kernel of their own takes the compiler seconds.
+  static int64_t with_kernels(int64_t rows) { return rows + (rows % any_streamed_rows == 3); }
 
   // How many rows are taken at once from row `i` on.
   int64_t turn(int64_t i) const {
@@ -267,7 +273,7 @@ class StreamedWeight {
   void finish(int64_t origin, int64_t col, int64_t count, int64_t steps, const float *partial,
               int64_t cols) const {
     float sums[piece], ordered[piece];
-    for (int64_t i = 0; i < rows_; ++i) {
+    for (int64_t i = 0; i < a_.rows; ++i) {
       const float *from = partial + i * cols + col;
       std::copy_n(from, count, sums);
       for (int64_t s = 1; s < steps; ++s)
@@ -294,7 +300,7 @@ class StreamedWeight {
   const QuantisedWeight &w_;
   const Places b_;
   const RowSink<float> &sink_;
-  const int64_t rows_;
+  const int64_t rows_;     // some of zeros behind those of a_
   const bool turned_;      // depths are neighbours
   const bool staged_;      // rows are not read where they lie
   const int64_t per_row_;  // depths of a row of the tile

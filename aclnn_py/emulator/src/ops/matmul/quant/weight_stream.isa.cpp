@@ -174,11 +174,11 @@ void dequantise(const int8_t *numbers, int64_t count, const float *scale, const 
 template <class S>
 constexpr int most_rows = vector_bytes == 64 || S::together(8) == 1 ? 8 : 4;
 
-template <class S, class R, int... less_one>
+template <class S, class R, int... rows>
 constexpr void fill(WeightStreams *streams, WeightStorage storage, WeightRounding rounding,
-                    std::integer_sequence<int, less_one...>) {
+                    std::integer_sequence<int, rows...>) {
   const int s = static_cast<int>(storage), r = static_cast<int>(rounding);
-  ((streams->across[s][r][less_one] = across<S, R, less_one + 1>), ...);
+  ((streams->across[s][r][rows - 1] = across<S, R, rows>), ...);
   streams->across[s][r][most_rows<S> - 1] = across<S, R, most_rows<S>>;
   streams->rows[s] = most_rows<S>;
   streams->vectors[s] = S::vectors;
@@ -188,7 +188,7 @@ constexpr void fill(WeightStreams *streams, WeightStorage storage, WeightRoundin
 
 template <class R>
 constexpr void fill_kind(WeightStreams *streams, WeightRounding rounding) {
-  const std::make_integer_sequence<int, any_streamed_rows> heights;
+  const std::integer_sequence<int, 1, 2, any_streamed_rows> heights;  // three take that for four
   fill<StoredBytes, R>(streams, WeightStorage::bytes, rounding, heights);
   fill<StoredHalves, R>(streams, WeightStorage::halves, rounding, heights);
   fill<Words<8>, R>(streams, WeightStorage::words_of_bytes, rounding, heights);
