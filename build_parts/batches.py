@@ -31,12 +31,14 @@ _INCLUDED = re.compile(r'^#include "(.+)"$', re.MULTILINE)
 _MACRO = re.compile(r"^# *define +(\w+)", re.MULTILINE)
 _DIRECTIVE = re.compile(r"^#(?:.*\\\n)*.*", re.MULTILINE)
 _WORD = re.compile(r"[A-Za-z_]\w*")
+# A member that is named after its object is not looked up among the names of a source.
+_MEMBER = re.compile(r"(?:\.|->)\s*[A-Za-z_]\w*")
 # clang-format keeps the lines of a body off the margin and its closing brace on it.
 _BODY = re.compile(r"\{\n(?: .*\n|\n)*\}")
 _UNNAMED = re.compile(r"^namespace \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 _INTERNAL = re.compile(r"^(?:static|constexpr|const|using)\b[^;]*;", re.MULTILINE)
 _ENUMERATORS = re.compile(r"\benum (?!class)[^;{}]*(\{[^{}]*\})")
-_TAKEN_OVER = re.compile(r"\busing [\w:]+;|\bfinal\b")
+_TAKEN_OVER = re.compile(r"\busing (?:namespace )?[\w:]+;|\bfinal\b")
 _ARGUMENTS = re.compile(r"<[^<>(){};]*>")
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 _SHORT_BODY = re.compile(r"\{(?!\n)[^{}]*\}")  # not that of a namespace
@@ -44,8 +46,11 @@ _BASES = re.compile(r"(?<!:):(?!:)[^;@]*")
 _VALUE = re.compile(r"=[^,;]*")
 _NAME = re.compile(r"([A-Za-z_]\w*)\s*(?=[=,@;])")
 _NO_NAMES = {"__attribute__", "alignas", "asm", "const", "decltype", "explicit", "noexcept"} | {
+    "catch",
+    "enum",
     "operator",
     "static_assert",
+    "try",
 }
 
 
@@ -123,15 +128,25 @@ def described(sources: Iterable[Path], folders: Sequence[Path]) -> list[Source]:
     files: dict[str, tuple[str, list[str]]] = {}
     closures = {path: frozenset(read_closure(path, folders, files)) for path in sources}
     mentions: dict[str, set[str]] = {}
+    of_macros: dict[str, set[str]] = {}  # the preprocessor knows no members
+    macros = {word for text, _ in files.values() for word in _MACRO.findall(text)}
     for name, (text, _) in files.items():
-        for word in set(_WORD.findall(text)):
+        for word in set(_WORD.findall(_MEMBER.sub(" ", text))):
             mentions.setdefault(word, set()).add(name)
+        for word in macros.intersection(_WORD.findall(text)):
+            of_macros.setdefault(word, set()).add(name)
     return [
         Source(
             path,
             path.stat().st_size,
             reads,
-            frozenset().union(*(mentions[w] for w in own_names(files[str(path)][0]))) - reads,
+            frozenset().union(
+                *(
+                    (of_macros if w in macros else mentions)[w]
+                    for w in own_names(files[str(path)][0])
+                )
+            )
+            - reads,
         )
         for path, reads in closures.items()
     ]

@@ -51,8 +51,8 @@ def binding_units() -> list[Unit]:
         step.done([source, launcher])
     flags = (f"-I{python_include}", f"-I{INCLUDE}", f"-I{FFI}")
     return [
-        # Thousands of small functions that cffi wrote: -O2 takes long there and gains nothing.
-        Unit(source, (*flags, "-O1", "-Wno-unused-function"), "gen/_binding.c", False),
+        # A thousand small functions that cffi wrote: -O1 and -O2 take long there and gain nothing.
+        Unit(source, (*flags, "-Og", "-Wno-unused-function"), "gen/_binding.c", False),
         Unit(launcher, flags, "gen/_launcher.c", False),
         Unit(FFI / "allocator.c", flags, "allocator.c", False),
         Unit(FFI / "held.c", flags, "held.c", False),

@@ -101,6 +101,17 @@ struct compute_type<Compute::C128> {
 template <Compute C>
 using ComputeType = typename compute_type<C>::type;
 
+// Calls f(std::integral_constant<Compute, C>()) for each compute type C whose bit of `kTypes` is
+// set.
+template <unsigned kTypes, class F, int kFrom = 0>
+constexpr void for_each_compute(F f) {
+  if constexpr (kFrom < kComputeCount) {
+    if constexpr ((kTypes >> kFrom & 1) != 0)
+      f(std::integral_constant<Compute, static_cast<Compute>(kFrom)>());
+    for_each_compute<kTypes, F, kFrom + 1>(f);
+  }
+}
+
 template <class T>
 constexpr Compute compute_of() {
   if constexpr (std::is_same_v<T, float>) return Compute::F32;

@@ -40,6 +40,8 @@ class ShapeText {
 
 inline ShapeText shape_text(const int64_t *shape, int rank) { return {shape, rank}; }
 inline ShapeText shape_text(const Layout &layout) { return {layout.shape, layout.rank}; }
+// What %lld of a message takes.
+inline long long wide(int64_t value) { return value; }
 
 // Row-major strides for the shape of `like`.
 Layout dense_like(const Layout &like);

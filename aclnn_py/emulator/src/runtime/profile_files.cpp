@@ -185,7 +185,7 @@ Status write_profile(const std::string &folder) {
   Status written = 0;
   const auto write = [&](const Timeline &timeline) { written = write_files(folder, timeline); };
   look_at_timeline(write);
-  forget_timeline();
+  if (written != ACL_ERROR_BAD_ALLOC) forget_timeline();  // else the call is made again
   return written;
 }
 

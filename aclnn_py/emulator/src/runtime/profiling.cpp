@@ -158,6 +158,7 @@ EMU_EXPORT aclError aclprofFinalize(void) try {
   emu::profiling().running = nullptr;
   // Without memory for the files this call changes nothing, and may be made again.
   const Status written = emu::write_profile(emu::profiling().folder);
+  if (written == ACL_ERROR_BAD_ALLOC) return written;
   emu::profiling().initialized = false;
   return written;
 }

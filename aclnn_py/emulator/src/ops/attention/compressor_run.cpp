@@ -20,8 +20,6 @@ namespace {
 constexpr const char *kName = "aclnnCompressor";
 constexpr int64_t kNone = -1;
 
-long long wide(int64_t value) { return value; }
-
 struct Sequence {
   int64_t row = 0;               // its first token among those of x
   int64_t first = 0, count = 0;  // the position of that token, and the tokens that count

@@ -10,8 +10,6 @@
 namespace emu {
 namespace {
 
-long long wide(int64_t value) { return value; }
-
 struct Side {
   const char *ends_name, *used_name;
   size_t ends_at, used_at;

@@ -9,8 +9,6 @@ constexpr int64_t kMostTokens = 256, kLeastHidden = 2048, kMostHidden = 10240, k
                   kLeastRank = 32, kMostRank = 4096, kMostHeads = 128, kLeastHead = 16,
                   kMostHead = 256, kPlaces = 128;
 
-long long wide(int64_t value) { return value; }
-
 struct StepNames {
   const char *gamma, *beta, *scale, *offset, *weight, *factors, *bias;
 };

@@ -20,8 +20,6 @@ namespace {
 
 constexpr int64_t kChunk = 64;  // tokens worked on at a time
 
-long long wide(int64_t value) { return value; }
-
 struct Indices {
   size_t x, w_dq, w_uq_qr, w_uk, w_dkv_kr, gamma_cq, gamma_ckv, sin, cos, index, kv, kr;
   size_t scale_x, scale_w_dq, scale_w_uq_qr, scale_w_dkv_kr, quant_ckv, quant_ckr, smooth, ends;

@@ -9,8 +9,6 @@
 namespace emu {
 namespace {
 
-long long wide(int64_t value) { return value; }
-
 void check_present(Check &check, const PrologCall &c) {
   check.required("tokenX", c.x).required("weightDq", c.w_dq).required("weightUqQr", c.w_uq_qr);
   check.required("weightUk", c.w_uk).required("weightDkvKr", c.w_dkv_kr);

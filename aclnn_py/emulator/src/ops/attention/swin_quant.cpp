@@ -16,8 +16,6 @@ namespace {
 
 constexpr int64_t kMostTokens = 1024;
 
-long long wide(int64_t value) { return value; }
-
 struct SwinCall {
   const aclTensor *query, *key, *value, *scale, *score_scale, *out_scale, *bias, *score_bias,
       *out_bias, *mask, *second_mask;

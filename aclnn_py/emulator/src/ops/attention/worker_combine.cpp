@@ -13,8 +13,6 @@ namespace {
 constexpr const char *kOp = "aclnnAttentionWorkerCombine";
 constexpr int64_t kMostExperts = 64;
 
-long long wide(int64_t value) { return value; }
-
 struct CombineCall {
   const aclTensor *context, *scales, *layer;
   int64_t width, dtype, schedules;

@@ -10,8 +10,6 @@ namespace {
 
 constexpr int64_t kMostSequences = 200000000;
 
-long long wide(int64_t value) { return value; }
-
 // Blocks of a cache: which lie where in it.
 struct Blocks {
   const char *op;

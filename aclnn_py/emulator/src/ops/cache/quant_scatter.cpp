@@ -18,8 +18,6 @@ struct Arguments {
   bool second;  // the version for chips of the 950 series
 };
 
-long long wide(int64_t value) { return value; }
-
 void check_dtypes(Check &check, const Arguments &a) {
   check.dtype("selfRef", a.self).dtype("indices", a.indices);
   check.dtype("updates", a.updates).dtype("quantScales", a.scales);

@@ -12,8 +12,6 @@ namespace {
 
 constexpr size_t kMostMembers = 65536;
 
-long long wide(int64_t value) { return value; }
-
 // Dimension `axis` is one of `updates`, whose first dimension numbers the members.
 void check_shapes(Check &check, const aclTensorList *list, const aclTensor *indice,
                   const aclTensor *updates, const aclTensor *mask, int axis) {

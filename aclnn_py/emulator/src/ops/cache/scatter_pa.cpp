@@ -31,8 +31,6 @@ struct ScatterCall {
   Form form = Form::kPlain;
 };
 
-long long wide(int64_t value) { return value; }
-
 // The dimension of a cache that numbers the places of a block.
 int places_of(Form form, const aclTensor &cache) {
   if (form == Form::kHeadsFirst) return 2;

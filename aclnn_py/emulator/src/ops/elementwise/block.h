@@ -68,20 +68,11 @@ void block(void *out, const void *const *in, int64_t count, const void *scalars)
   }
 }
 
-template <class Formula, Compute C, int kTensors, int kScalars, size_t... Tensor, size_t... Scalar>
+template <class Formula, Compute C, size_t... Tensor, size_t... Scalar>
 constexpr Compute result_of(std::index_sequence<Tensor...>, std::index_sequence<Scalar...>) {
   using T = ComputeType<C>;
   return compute_of<decltype(Formula::of((static_cast<void>(Tensor), T{})...,
                                          (static_cast<void>(Scalar), T{})...))>();
-}
-
-template <class Formula, unsigned kTypes, int kTensors, int kScalars, Compute C>
-constexpr void add(BlockTable &table) {
-  if constexpr ((kTypes & types::bit(C)) != 0) {
-    table.fn[static_cast<int>(C)] = block<Formula, ComputeType<C>, kTensors, kScalars>;
-    table.result[static_cast<int>(C)] = result_of<Formula, C, kTensors, kScalars>(
-        std::make_index_sequence<kTensors>{}, std::make_index_sequence<kScalars>{});
-  }
 }
 
 }  // namespace block_detail
@@ -90,13 +81,13 @@ constexpr void add(BlockTable &table) {
 template <class Formula, unsigned kTypes, int kTensors, int kScalars>
 constexpr BlockTable make_blocks() {
   BlockTable table{};
-  block_detail::add<Formula, kTypes, kTensors, kScalars, Compute::F32>(table);
-  block_detail::add<Formula, kTypes, kTensors, kScalars, Compute::F64>(table);
-  block_detail::add<Formula, kTypes, kTensors, kScalars, Compute::I32>(table);
-  block_detail::add<Formula, kTypes, kTensors, kScalars, Compute::I64>(table);
-  block_detail::add<Formula, kTypes, kTensors, kScalars, Compute::U64>(table);
-  block_detail::add<Formula, kTypes, kTensors, kScalars, Compute::C64>(table);
-  block_detail::add<Formula, kTypes, kTensors, kScalars, Compute::C128>(table);
+  for_each_compute<kTypes>([&table](auto type) {
+    constexpr Compute C = type.value;
+    table.fn[static_cast<int>(C)] =
+        block_detail::block<Formula, ComputeType<C>, kTensors, kScalars>;
+    table.result[static_cast<int>(C)] = block_detail::result_of<Formula, C>(
+        std::make_index_sequence<kTensors>{}, std::make_index_sequence<kScalars>{});
+  });
   table.direct = make_direct<Formula, kTypes & direct_types<Formula>, kTensors, kScalars>();
   return table;
 }

@@ -118,13 +118,6 @@ constexpr bool has(unsigned types, Compute type) {
   return (types >> static_cast<int>(type) & 1) != 0;
 }
 
-template <class Formula, unsigned kTypes, int kTensors, int kScalars, Compute C>
-constexpr void add(DirectTable &table) {
-  if constexpr (has(kTypes, C)) {
-    table.fn[static_cast<int>(C)] = direct<Formula, ComputeType<C>, kTensors, kScalars>;
-  }
-}
-
 template <class Formula, size_t... Tensor, size_t... Scalar>
 constexpr bool asks(std::index_sequence<Tensor...>, std::index_sequence<Scalar...>) {
   return std::is_same_v<decltype(Formula::of((static_cast<void>(Tensor), int32_t{})...,
@@ -137,13 +130,10 @@ constexpr bool asks(std::index_sequence<Tensor...>, std::index_sequence<Scalar..
 template <class Formula, unsigned kTypes, int kTensors, int kScalars>
 constexpr DirectTable make_direct() {
   DirectTable table{};
-  direct_detail::add<Formula, kTypes, kTensors, kScalars, Compute::F32>(table);
-  direct_detail::add<Formula, kTypes, kTensors, kScalars, Compute::F64>(table);
-  direct_detail::add<Formula, kTypes, kTensors, kScalars, Compute::I32>(table);
-  direct_detail::add<Formula, kTypes, kTensors, kScalars, Compute::I64>(table);
-  direct_detail::add<Formula, kTypes, kTensors, kScalars, Compute::U64>(table);
-  direct_detail::add<Formula, kTypes, kTensors, kScalars, Compute::C64>(table);
-  direct_detail::add<Formula, kTypes, kTensors, kScalars, Compute::C128>(table);
+  for_each_compute<kTypes>([&table](auto type) {
+    table.fn[static_cast<int>(type.value)] =
+        direct_detail::direct<Formula, ComputeType<type.value>, kTensors, kScalars>;
+  });
   if constexpr (direct_detail::has(kTypes, Compute::I32)) {
     table.fn[direct_index(ACL_INT8)] = direct_detail::direct<Formula, int8_t, kTensors, kScalars>;
     table.fn[direct_index(ACL_UINT8)] = direct_detail::direct<Formula, uint8_t, kTensors, kScalars>;

@@ -18,8 +18,6 @@ constexpr int64_t kMostBatches = 32, kMostHeads = 32, kWidest = 1024;
 constexpr int64_t kSmallestWindow = 7, kLargestWindow = 32;
 constexpr const char *kResults[] = {"queryOutputOut", "keyOutputOut", "valueOutputOut"};
 
-long long wide(int64_t value) { return value; }
-
 struct SwinProjection {
   const aclTensor *x, *gamma, *beta, *weight, *bias, *scale, *offset, *column_scale;
   int64_t heads, head, height, width, window_height, window_width;

@@ -14,8 +14,6 @@ namespace {
 constexpr const char *kOp = "aclnnFfnWorkerBatching";
 constexpr int64_t kMostExperts = 8192, kMostSessions = 1024, kMostEach = 64;
 
-long long wide(int64_t value) { return value; }
-
 struct Results {
   const aclTensor *y, *groups, *sessions, *batches, *tokens, *choices, *scales, *count;
 };

@@ -35,8 +35,6 @@ int32_t watched(const void *word) {
   return __atomic_load_n(static_cast<const int32_t *>(word), __ATOMIC_ACQUIRE);
 }
 
-long long wide(int64_t value) { return value; }
-
 }  // namespace
 
 Status WorkerContext::buffer(const char *name, size_t at, int64_t needed, char **data) const {

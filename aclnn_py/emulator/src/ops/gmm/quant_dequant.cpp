@@ -19,8 +19,6 @@ namespace {
 
 constexpr int64_t kUnit = 16, kBlock = 32, kRowsAtOnce = 1024;
 
-long long wide(int64_t value) { return value; }
-
 struct DequantCall {
   const char *op;
   bool grouped;

@@ -15,8 +15,6 @@ namespace {
 constexpr int64_t kNarrowest = 2, kWidest = 4, kMostSequences = 1024;
 constexpr int64_t kColumnsAtOnce = 512;
 
-long long wide(int64_t value) { return value; }
-
 struct NamedTensor {
   const char *name;
   const aclTensor *tensor;

@@ -424,10 +424,10 @@ constexpr void fill(GemmStreams *streams, GemmStorage storage,
 constexpr GemmStreams make_streams() {
   GemmStreams streams{};
   // Each one more takes the compiler seconds.
-#if defined(__AVX2__)
-  const std::integer_sequence<int, 1, 2, 3, 4, 6, 8> usual;
+#if defined(__x86_64__) && !defined(__AVX2__)
+  const std::integer_sequence<int, 1, 4, 8> usual;
 #else
-  const std::integer_sequence<int, 1, 2, 4, 8> usual;
+  const std::integer_sequence<int, 1, 2, 3, 4, 6, 8> usual;
 #endif
   fill<Float32>(&streams, GemmStorage::float32, usual);
   fill<Half>(&streams, GemmStorage::float16, usual);

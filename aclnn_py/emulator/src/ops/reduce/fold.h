@@ -169,24 +169,13 @@ constexpr FoldFns make() {
   return fns;
 }
 
-template <class Fold, unsigned kTypes, Compute C>
-constexpr void add(FoldTable &table) {
-  if constexpr ((kTypes & types::bit(C)) != 0) {
-    table.fns[static_cast<int>(C)] = make<Fold, ComputeType<C>>();
-  }
-}
-
 template <class Fold, unsigned kTypes>
 constexpr FoldTable build() {
   FoldTable table{};
   table.kernel = fold_kernel<Fold>;
-  add<Fold, kTypes, Compute::F32>(table);
-  add<Fold, kTypes, Compute::F64>(table);
-  add<Fold, kTypes, Compute::I32>(table);
-  add<Fold, kTypes, Compute::I64>(table);
-  add<Fold, kTypes, Compute::U64>(table);
-  add<Fold, kTypes, Compute::C64>(table);
-  add<Fold, kTypes, Compute::C128>(table);
+  for_each_compute<kTypes>([&table](auto type) {
+    table.fns[static_cast<int>(type.value)] = make<Fold, ComputeType<type.value>>();
+  });
   return table;
 }
 

@@ -15,8 +15,6 @@ namespace {
 
 constexpr const char *kOp = "aclnnDequantRopeQuantKvcache";
 
-long long wide(int64_t value) { return value; }
-
 struct Call {
   const aclTensor *x, *cos, *sin, *caches[2], *indices, *scales[2], *offsets[2];
   const aclTensor *weight, *activation, *bias;

@@ -13,8 +13,6 @@
 namespace emu {
 namespace {
 
-long long wide(int64_t value) { return value; }
-
 struct KvCall {
   const char *op;
   const aclTensor *kv, *gamma, *cos, *sin, *index, *k_cache, *ckv_cache;

@@ -15,8 +15,6 @@ namespace {
 
 constexpr int64_t kWidestHead = 1024;
 
-long long wide(int64_t value) { return value; }
-
 enum Norm : int64_t { kPlain = 0, kLayer = 1, kLayerAffine = 2, kRms = 3, kRmsAffine = 4 };
 
 bool scales(int64_t norm) { return norm == kLayerAffine || norm == kRmsAffine; }

@@ -13,8 +13,6 @@ constexpr int64_t kWidestHead = 1024, kAffine = 2;
 // Sums over the rows are made of this many pieces, whatever the number of threads.
 constexpr int64_t kPieces = 32;
 
-long long wide(int64_t value) { return value; }
-
 // One source of tokens: what was normalised, and where its gradients go.
 struct SourceGradient {
   const char *x_name, *weight_name, *mean_name, *rstd_name, *out_name, *weight_out_name,

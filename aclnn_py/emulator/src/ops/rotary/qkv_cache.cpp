@@ -15,8 +15,6 @@ namespace {
 
 constexpr int64_t kHead = 128;
 
-long long wide(int64_t value) { return value; }
-
 struct QkvCall {
   const aclTensor *qkv, *q_gamma, *k_gamma, *cos, *sin, *index, *q_out, *caches[2];
   const aclTensor *scales[2], *offsets[2];

@@ -18,8 +18,6 @@ namespace {
 constexpr const char *kOp = "aclnnQkvRmsNormRopeCacheWithKScale";
 constexpr int64_t kHead = 128, kMostQueries = 64, kQueriesPerKey = 8;
 
-long long wide(int64_t value) { return value; }
-
 struct ScaledCall {
   const aclTensor *qkv, *gamma[2], *table, *slots, *caches[2], *key_scales, *starts, *lengths;
   const aclTensor *rotation, *value_scale;

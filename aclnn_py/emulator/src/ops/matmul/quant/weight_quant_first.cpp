@@ -17,8 +17,6 @@ namespace {
 constexpr const char *kOp = "aclnnWeightQuantBatchMatmul";
 constexpr int64_t kFewRows = 64, kDiagonal = 32;
 
-long long wide(int64_t value) { return value; }
-
 struct FirstVersionCall {
   const aclTensor *x1, *x2, *diagonal, *deq_offset, *deq_scale, *add_offset, *mul_scale, *bias;
   bool turned[2];

@@ -183,9 +183,14 @@ class StreamedWeight {
     }
   }
 
-  // Three last rows are taken by the kernel for four, with a row of zeros: they wait for memory,
-  // and a kernel of their own takes the compiler seconds.
-  static int64_t with_kernels(int64_t rows) { return rows + (rows % any_streamed_rows == 3); }
+  // So many rows, with rows of zeros where the last ones have no kernel of their own: they wait for
+  // memory, and each kernel takes the compiler seconds.
+  static int64_t with_kernels(int64_t rows) {
+    const auto &kernels = weight_streams().across[0][0];
+    int64_t last = rows % any_streamed_rows;
+    while (last > 0 && !kernels[last - 1]) ++last;
+    return rows - rows % any_streamed_rows + last;
+  }
 
   // How many rows are taken at once from row `i` on.
   int64_t turn(int64_t i) const {

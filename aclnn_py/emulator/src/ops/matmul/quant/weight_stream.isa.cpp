@@ -188,7 +188,11 @@ constexpr void fill(WeightStreams *streams, WeightStorage storage, WeightRoundin
 
 template <class R>
 constexpr void fill_kind(WeightStreams *streams, WeightRounding rounding) {
-  const std::integer_sequence<int, 1, 2, any_streamed_rows> heights;  // three take that for four
+#if defined(__x86_64__) && !defined(__AVX2__)
+  const std::integer_sequence<int, 1, any_streamed_rows> heights;
+#else
+  const std::integer_sequence<int, 1, 2, any_streamed_rows> heights;
+#endif
   fill<StoredBytes, R>(streams, WeightStorage::bytes, rounding, heights);
   fill<StoredHalves, R>(streams, WeightStorage::halves, rounding, heights);
   fill<Words<8>, R>(streams, WeightStorage::words_of_bytes, rounding, heights);

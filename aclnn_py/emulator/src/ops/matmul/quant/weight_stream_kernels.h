@@ -50,7 +50,8 @@ struct WeightStreams {
   int lanes;
   int vectors[static_cast<int>(WeightStorage::count)];
   int rows[static_cast<int>(WeightStorage::count)];
-  // By rows - 1: one, two, `any_streamed_rows` and as many as `rows` says.
+  // By rows - 1: some numbers of rows up to `any_streamed_rows`, the same for all kinds, this one
+  // itself, and as many as `rows` says.
   WeightStreamFn across[static_cast<int>(WeightStorage::count)]
                        [static_cast<int>(WeightRounding::count)][most_streamed_rows];
   // Scales, and offsets that become what is added to number * scale, are put in the order of the
