@@ -116,6 +116,19 @@ def test_a_name_of_one_s_own_keeps_away_from_headers_that_only_the_other_reads(f
     assert together(units, folder) == ["a", "bc"]
 
 
+def test_a_member_is_no_name_of_a_source_but_for_the_preprocessor(folder):
+    (folder / "box.h").write_text(
+        "#pragma once\nstruct Box {\n  int run() const { return 2; }\n  int halt() const;\n};\n"
+    )
+    units = units_from(
+        folder,
+        a='#include "box.h"\nnamespace {\nint run() { return 1; }\n}\nint a() { return run(); }\n',
+        b='#include "box.h"\nint b(const Box *x) { return x->run() + Box().halt(); }\n',
+        c='#include "box.h"\nint c() { return 1; }\n#define halt() stop()\n',
+    )
+    assert together(units, folder) == ["ab", "c"]
+
+
 def test_sources_of_other_flags_and_those_that_ask_for_it_stay_apart(folder):
     units = units_from(
         folder,
