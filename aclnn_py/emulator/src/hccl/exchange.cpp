@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Transfers between pairs of ranks: any number of sends and receives that make progress together.
 #include <algorithm>
 #include <cstring>

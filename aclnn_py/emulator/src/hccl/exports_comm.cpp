@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Communicators of the C interface.
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // The mask of blocks for block sparse attention, chosen by the averages of blocks of queries and
 // keys: the pairs with the highest softmax of their scores.
 #include <algorithm>

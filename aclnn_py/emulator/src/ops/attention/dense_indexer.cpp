@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // DenseLightningIndexerSoftmaxLse: the highest score of an indexer over the keys that a token sees,
 // and the sum of the powers against it.
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // FusedFloydAttention: a pair (n, m) meets every k between them, by the key and value of (n, k) and
 // those of (k, m).
 #include <algorithm>

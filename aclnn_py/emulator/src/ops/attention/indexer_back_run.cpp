@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Phase two of the gradients of the lightning indexers.
 #include "ops/attention/indexer_back.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Keys and values of native sparse attention, compressed: each window of tokens becomes the sum of
 // its tokens by the weights of their places and heads. Sums are float32 and rounded once.
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Phase two of attention over compressed keys, with the choice of blocks for the next step.
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // QuantFlashAttentionScore: attention of training over numbers of HIFLOAT8 with a scale for each
 // run of tokens.
 #include <cinttypes>

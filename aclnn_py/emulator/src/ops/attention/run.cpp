@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // The plan of attention, and the work before its kernel: what only the device knows is read and
 // judged.
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // SparseFlashAttention: each token of a query meets the blocks of keys that an indexer chose.
 #include <algorithm>
 #include <cinttypes>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // SparseFlashAttentionGrad: the gradient of attention over the blocks of keys that were chosen.
 #include <cinttypes>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Phase two of SparseFlashMla and of its form with quantised keys.
 #include <algorithm>
 #include <cinttypes>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // The gradient of attention. Powers are made again from the scores and the statistics of the
 // forward form, tile by tile: with P the softmax and D the row sums of dy * out,
 // dV = P^T dy, dS = P * (dy V^T - D), dQ = scale * dS K, dK = scale * dS^T Q.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Attention over all keys made of attentions over parts of them: AttentionUpdate from their
 // log-sum-exps, RingAttentionUpdate from the highest scores and the sums of two parts.
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Attention apart from the experts: the results of a token's experts, times their weights, become
 // one row.
 #include "aclnnop/attention.h"

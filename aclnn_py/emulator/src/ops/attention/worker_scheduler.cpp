@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Attention apart from the experts: waits until the results of a micro batch have come back.
 #include <chrono>
 #include <thread>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Images laid over each other, which the 310P has: BackgroundReplace, BlendImagesCustom and
 // MrgbaCustom. Everything is float32; whole numbers are the nearest ones, and stay in their range.
 #include <cmath>

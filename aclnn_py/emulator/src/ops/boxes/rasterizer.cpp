@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Rasterizer: which triangle is in front at each pixel of a screen, and the weights of its corners
 // there. Everything is float32, in the order of the document's formulas.
 #include <array>

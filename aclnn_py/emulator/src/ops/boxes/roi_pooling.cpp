@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // RoiPoolingWithArgMax and its gradient, which chips of the 950 series have. Coordinates are
 // float32.
 #include <cmath>

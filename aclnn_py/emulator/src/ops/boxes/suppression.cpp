@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // NonMaxSuppression, which the 310P has: of boxes that overlap, those with the highest score.
 #include <numeric>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // AdvanceStep: the next token of each sequence, its position, its slot and the new length. V2 does
 // it for the last accepted token of each sequence and for tokens that are guessed to follow it.
 #include "aclnnop/optim.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Caches of a 950 whose rows are quantised on the way to their slots: IndexerQuantCache with the
 // scales in a cache of their own, KvCompressEpilog with everything of a token in one row of bytes.
 #include <cinttypes>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Rows quantised with given scales and written behind a start along one dimension of a cache.
 #include <cstring>
 

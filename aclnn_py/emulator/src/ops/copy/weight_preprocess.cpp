@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Weights of 4 bits with shared exponents put into blocks for the products of chips of the 950
 // series; the exponents and the bias are copied.
 #include <cstring>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // SwinTransformerLnQkvQuant, which the 310P has: rows of an image normalised, cut into windows,
 // quantised, and multiplied by the joint weight of queries, keys and values.
 #include <cmath>

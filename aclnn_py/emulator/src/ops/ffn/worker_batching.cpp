@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Attention apart from the experts: tokens that arrived from attention workers, sorted by expert.
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Phase two of grouped products of integers one side of which has 4 bits.
 #include <algorithm>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Grouped products of quantised operands whose rows are weighted and added to the rows of their
 // tokens, on top of what a shared expert made.
 #include <cinttypes>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Phase two of grouped products whose operands are floats of 8 or 4 bits.
 #include "ops/gmm/grouped_floats.h"
 

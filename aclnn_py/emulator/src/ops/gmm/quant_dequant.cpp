@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // QuantMatmulDequant, QuantGroupedMatmulDequant and its WeightNZ, which the 310P has: rows are
 // quantised, by given scales or by their own, multiplied by the weight of their group, and scaled
 // back. Everything around the exact sums is float32; the result is rounded once. Rows behind the

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // self[i, None, j, ...] with one index tensor per dimension: Index and IndexPutImpl. Index tensors
 // broadcast against each other; a mask of bools stands for the coordinates of its true elements.
 // The dimensions they replace stand where the first of them was when they are neighbours, in front

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Writing whole entries of one dimension: IndexCopy, IndexAdd, IndexFill and their in-place forms.
 #include "aclnnop/index.h"
 #include "core/pool.h"

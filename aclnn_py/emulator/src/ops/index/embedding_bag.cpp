@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Sums, means or largest values of rows of a table, bag by bag. Rows are added in float64.
 #include <cmath>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // The gradient of an embedding: each row is the sum of the gradients of the places that looked it
 // up, added in float64 in the order of the places.
 #include <optional>

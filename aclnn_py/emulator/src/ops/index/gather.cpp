@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Reading by index: IndexSelect, GatherV2, GatherV3, Embedding, Gather, GatherNd, Take,
 // RepeatInterleave.
 #include "aclnnop/index.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // ExpandIntoJaggedPermute: a permutation of tables becomes one of their rows.
 #include "aclnnop/index.h"
 #include "ops/norm/rows.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // RepeatInterleaveGrad: as many neighbours along an axis as `repeats` counts are added up, in
 // float64. Chips of the 950 series alone have it.
 #include "aclnnop/index.h"

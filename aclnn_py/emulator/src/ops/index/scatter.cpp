@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Writing single elements by index: the Scatter family, InplaceScatterUpdate and InplacePut.
 #include "aclnnop/index.h"
 #include "core/chip.h"

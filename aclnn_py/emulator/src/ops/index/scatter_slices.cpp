@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Writing slices of the leading dimensions by index: ScatterNd, ScatterNdUpdate, ScatterMul and its
 // kin, TfScatterAdd.
 #include "aclnnop/index.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Fourier transforms of real rows, and of windows that slide over signals. Both transform in
 // complex128 and round once.
 #include "aclnnop/math.h"

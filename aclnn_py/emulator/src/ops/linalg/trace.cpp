@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // The sum of the diagonal of a matrix, added up in the widest type of its kind and rounded once.
 #include <algorithm>
 

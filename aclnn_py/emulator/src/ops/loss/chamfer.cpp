@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // The gradient of the distances between each point of one set and its nearest one of another, both
 // ways. What several points add to one is added in float64.
 #include "aclnnop/loss.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // The loss of a connectionist temporal classification and its gradient. A target is spelled with
 // blanks around its labels; alpha is the logarithm of the probability of all paths up to a time
 // and a place in the spelling, beta that of the paths from there on. Both are float64.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // The margin loss of several classes: each class of a row that is a label is compared with each
 // that is not. The labels of a row stand before its first -1. Losses are added in float64.
 #include "aclnnop/loss.h"

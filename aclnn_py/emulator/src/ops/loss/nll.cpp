@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // The negative log likelihood of a class for each position, with weights of classes and a class
 // that does not count; its sum or weighted mean, and its gradient.
 #include "aclnnop/loss.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // A product and what follows it element by element, on chips of the 950 series.
 #include <cstring>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // The part of a cross entropy over a vocabulary that one device holds: logits, their largest value
 // and the sum of their powers in each row, and the logit of the target where it is held here.
 #include "aclnnop/matmul.h"

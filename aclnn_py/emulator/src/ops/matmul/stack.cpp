@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 #include "ops/matmul/stack.h"
 #include "core/pool.h"
 #include "meta/fractal.h"

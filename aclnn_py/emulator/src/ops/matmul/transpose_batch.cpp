@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Stacks of products whose operands and result have their batch dimension in another place, as
 // attention over latent vectors wants them.
 #include "aclnnop/matmul.h"

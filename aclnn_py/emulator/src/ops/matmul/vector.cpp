@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Products with vectors that also take integers: Dot and Addmv. Integers are summed modulo a power
 // of 2 and stored with their low bits.
 #include "aclnnop/math.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Weights in FRACTAL_NZ. Phase one already gives the tensor its new format and storage shape; phase
 // two moves the data.
 #include "aclnn/host_calls.h"

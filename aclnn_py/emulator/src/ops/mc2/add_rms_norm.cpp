@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // The residual and the norm that follow a reduction.
 #include <cmath>
 

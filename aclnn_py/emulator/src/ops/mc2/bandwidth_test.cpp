@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // BandwidthTest: each token goes to the rank that it names. Rows of the result lie by the rank they
 // come from, and as they lie there.
 #include <algorithm>

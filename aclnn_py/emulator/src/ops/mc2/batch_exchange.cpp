@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // AlltoAllAllGatherBatchMatMul and BatchMatMulReduceScatterAlltoAll: tokens go to the ranks of
 // their experts, whose weights are spread over a second group of ranks, or come back from there.
 #include <cinttypes>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // What experts made of the tokens goes back to the ranks of the tokens, where each becomes the
 // weighted sum over its experts.
 #include "ops/mc2/combine.h"

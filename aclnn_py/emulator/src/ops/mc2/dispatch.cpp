@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Tokens go to the ranks of their experts: each rank sends a row per chosen expert and gets the
 // rows of its own experts, those of an expert together and in the order of the ranks they come
 // from.

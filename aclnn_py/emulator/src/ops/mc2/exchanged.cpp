@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // AlltoAllMatmul and MatmulAlltoAll with their quantised forms: rows are exchanged for columns
 // before a product, or columns for rows behind it.
 #include "ops/mc2/exchanged.h"

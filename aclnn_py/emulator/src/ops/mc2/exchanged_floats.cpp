@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // AlltoAllQuantMatmul and QuantMatmulAlltoAll of a 950: floats of 8 bits with scales of rows and
 // columns, floats of 8 and 4 bits with powers of two for each 32, and rows that are quantised on
 // their way to the product.

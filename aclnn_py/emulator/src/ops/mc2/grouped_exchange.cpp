@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Rows go to the ranks of their experts and are multiplied there, or the products go back. Each
 // rank says how many rows it sends to and gets from every expert: element r * e + i is about expert
 // i of rank r, or about rank r and expert i of this rank.

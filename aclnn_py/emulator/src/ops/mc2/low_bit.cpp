@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // A sum over the ranks of which only eight bits per value travel: each rank quantises, exchanges
 // pieces, sums its piece exactly, quantises the sum and hands it to all.
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // QuantAllReduce and QuantReduceScatter: values of 8 bits travel with a scale per 128 of them, or a
 // power of two per 32, and are summed as float32.
 #include <cinttypes>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // AllGatherMatmulV2 and MatmulReduceScatterV2: products of which the rows are spread over the
 // ranks, floating or of integers with scales.
 #include <cinttypes>

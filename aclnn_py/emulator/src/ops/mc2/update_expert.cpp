@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // MoeUpdateExpert: which copy of an expert a token goes to, and which of its experts are too light
 // to be asked.
 #include <cinttypes>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // The input of a layer, joined from its residual streams, and the weights for what follows; also
 // with the mixing matrix made doubly stochastic.
 #include <optional>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Mixing matrices made doubly stochastic, and their gradients, on chips of the 950 series.
 #include <optional>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // MoeComputeExpertTokens: for each expert the number of rows that it and the experts before it get,
 // found in the sorted experts of the rows.
 #include "aclnnop/moe.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // MoeGatingTopKBackward: the gradient of the scores of a gate with sigmoids, of which the chosen
 // ones were divided by their sum.
 #include "aclnnop/moe.h"

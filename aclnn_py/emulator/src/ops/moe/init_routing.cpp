@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // MoeInitRouting and MoeInitRoutingQuant: tokens sorted by their experts, where rowIdx says which
 // place of the list each expert belongs to.
 #include "aclnnop/moe.h"

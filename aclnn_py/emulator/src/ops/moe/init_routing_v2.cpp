@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // MoeInitRoutingV2 and MoeInitRoutingQuantV2: tokens sorted by their experts, all of them, the
 // first ones, or as many as each expert has room for.
 #include "aclnnop/moe.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // MoeInitRoutingV3: tokens sorted by their experts, those of a range of experts only. What is
 // behind them in expandedXOut, expandedScaleOut and the scatter form of expandedRowIdxOut is not
 // written.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // The gradients of MoeTokenPermuteWithRoutingMap and MoeTokenUnpermuteWithRoutingMap. Without
 // padding the rows are in the order of the experts, and of the tokens that the map routes to each;
 // with it every expert has as many rows.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // MoeTokenPermute, its V2 and MoeTokenPermuteWithEp: tokens in the order of their experts, all of
 // them, the first ones, or those of a range of places.
 #include "aclnnop/moe.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // MoeTokenPermuteWithRoutingMap: tokens sorted by the experts that a map of ones and zeros routes
 // them to, or with drops and padding as many tokens for each expert.
 #include "aclnnop/moe.h"

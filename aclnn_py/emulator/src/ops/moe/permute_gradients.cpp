@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // The gradients of MoeTokenPermute, MoeTokenPermuteWithEp and MoeInitRoutingV2: each token gets the
 // sum of the gradients of its copies.
 #include "aclnnop/moe.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // MoeTokenUnpermuteWithRoutingMap: each token becomes the weighted sum of its permuted copies. It
 // undoes MoeTokenPermuteWithRoutingMap in both of its modes.
 #include <algorithm>

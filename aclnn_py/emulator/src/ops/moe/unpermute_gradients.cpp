@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // The gradients of MoeTokenUnpermute, MoeTokenUnpermuteWithEp and MoeFinalizeRoutingV2: each copy
 // gets the gradient of its token times its weight, each weight the product of both.
 #include "aclnnop/moe.h"

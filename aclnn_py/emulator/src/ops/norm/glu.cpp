@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Gated units: one half of a dimension, activated, times the other half.
 #include "aclnnop/activation.h"
 #include "core/pool.h"

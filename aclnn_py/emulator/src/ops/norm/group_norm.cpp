@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Normalisation per channel: GroupNorm and BatchNorm.
 #include "aclnnop/norm.h"
 #include "ops/norm/channels.h"

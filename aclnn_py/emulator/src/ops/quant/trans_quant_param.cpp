@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Scales and offsets packed for quantised products: one call on the host, and operators on the
 // device.
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Zeros and ones: element i is 1 where number `offset + i` of the sequence of the seed is below its
 // probability.
 #include <algorithm>

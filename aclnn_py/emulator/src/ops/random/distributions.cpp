@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Uniform, normal and exponential numbers into a tensor. Element i is number `offset + i` of the
 // sequence of the seed: equal seeds and offsets give equal numbers on any number of threads, and a
 // larger offset goes on in the same sequence.

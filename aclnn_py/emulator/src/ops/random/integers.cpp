@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Random integers and permutations. Element i is made of word `offset + i` of the sequence of the
 // seed: the high half of its product with the number of values, so that all values are equally
 // likely up to 2^-64 of their number.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Indices drawn from rows of weights. With replacement, result i is found by number `offset + i` of
 // the sequence of the seed. Without, weight i gets an exponential number made of number
 // `offset + i`, and the weights whose number divided by the weight is least are drawn, in order.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Normal numbers, with a mean and a deviation for each element too.
 #include <algorithm>
 

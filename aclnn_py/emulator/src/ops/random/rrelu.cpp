@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // The rectifier with a random slope below 0. Slope i is number `offset + i` of the sequence of the
 // seed, as InplaceUniform draws it. Without training the slope is the middle of the range, and the
 // noise stays as it is.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Where the extremes are. The first of equal elements counts; NaN is more extreme than any number.
 #include <vector>
 

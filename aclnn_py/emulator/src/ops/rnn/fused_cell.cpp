@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // ThnnFusedLstmCell and its gradient: what follows the products in one step of a long short-term
 // memory cell. Gates lie beside each other in the order i, g, f, o.
 #include "aclnnop/rnn.h"

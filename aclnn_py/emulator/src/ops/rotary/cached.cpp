@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Rotary embedding with cosines and sines looked up by position: each row of the cache holds the
 // cosines, then the sines.
 #include "aclnnop/posembedding.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // DequantRopeQuantKvcache: a product of queries, keys and values is dequantised, turned, quantised
 // and written into caches.
 #include <cstring>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // KvRmsNormRopeCache and V2: latent keys and values normalised, turned and written into two caches.
 #include <cstring>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // QkvRmsNormRopeCache: queries and keys normalised and turned, keys and values written into caches.
 #include <cstring>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // The gradients of RotaryPositionEmbedding and InplacePartialRotaryMul.
 #include "aclnnop/posembedding.h"
 #include "core/chip.h"

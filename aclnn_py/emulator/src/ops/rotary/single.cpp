@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Rotary embedding of one tensor: with a matrix that rotates, in place on a part of each row, or
 // from pairs side by side to halves.
 #include <cmath>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Logits with -inf in place of the tokens that top-k and top-p filter out.
 #include "aclnnop/index.h"
 #include "ops/norm/rows.h"

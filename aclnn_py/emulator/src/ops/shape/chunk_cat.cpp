@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // ChunkCat: each tensor is cut into as many chunks along its first dimension, the last ones filled
 // up with zeros, and the chunks of one number lie side by side as a row of the result.
 #include "aclnnop/conversion.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // UniqueDim and UniqueConsecutive: slices along a dimension, each of which is kept once. NaN is
 // unlike everything, itself included.
 #include <memory>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // AffineGrid: the places that GridSampler2D or GridSampler3D reads for an affine map. Positions
 // are evenly spaced between -1 and 1: with alignCorners the first and the last lie at the ends,
 // else each is the middle of its part. float32 inside; one rounding.

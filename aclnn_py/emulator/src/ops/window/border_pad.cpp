@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // ReflectionPad1d to 3d mirror the image at its outermost elements, ReplicationPad1d to 3d repeat
 // these, CircularPad2d and 3d go on at the other side.
 #include "ops/window/border_pad.h"

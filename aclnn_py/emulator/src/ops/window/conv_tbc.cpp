@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // ConvTbc and its gradient: convolution along the first of the dimensions (time, batch, channels)
 // with filters (window, channels of the input, channels of the output). Windows lie in memory as
 // the rows of a matrix, so each direction is one product.

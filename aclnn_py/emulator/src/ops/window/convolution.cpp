@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Convolution in one to three dimensions, ConvDepthwise2d for one of channels apart. Products and
 // sums are float32 whatever the operands, the bias is added in float32, and there is one rounding
 // at the end. cubeMathType 1 and 3 permit the hardware's shorter hf32 and are computed in full

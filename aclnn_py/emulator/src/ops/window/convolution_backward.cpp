@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // ConvolutionBackward: the gradients of a convolution that a mask asks for.
 #include "aclnnop/conv.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Three ways to convolve. Forward, the windows of a piece of the output become columns, which the
 // matrix product multiplies with the filters while they are in the cache; filters of one element
 // need no columns. Where a channel meets few filters (depthwise), there is nothing to share between

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Im2col: every window of an image as a column; Im2colBackward adds the columns up where their
 // windows overlap, many in float64.
 #include "aclnnop/conversion.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Gradients of maximum pools with the places of the maxima: MaxPool2dWithIndices,
 // MaxPool3dWithArgmax, AdaptiveMaxPool2d and AdaptiveMaxPool3d. A slope is added where its maximum
 // was.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // The inverse of maximum pools: MaxUnpool2d and MaxUnpool3d put elements at the places of maxima
 // and zeros elsewhere; their gradients read the slopes at these places. Of elements of one place
 // the last one stays.

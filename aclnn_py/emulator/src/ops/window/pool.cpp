@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 #include "ops/window/pool.h"
 
 namespace emu {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Convolution of INT8 volumes: exact sums in int32, then the scale of the channel and the bias in
 // float32, and one rounding.
 #include <cstring>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // TransConvolutionWeight: filters become FLOAT16 in FRACTAL_Z, which Convolution of a 310P reads
 // fastest. Phase one already gives the result its format and storage shape; phase two moves the
 // data.

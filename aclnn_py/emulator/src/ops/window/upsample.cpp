@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Images of another size: UpsampleNearest1d to 3d and their forms with scales take the nearest
 // element below, UpsampleNearestExact1d to 3d the one nearest to the middle. UpsampleLinear1d,
 // UpsampleBilinear2d, UpsampleTrilinear3d and UpsampleBicubic2d weigh the neighbours;

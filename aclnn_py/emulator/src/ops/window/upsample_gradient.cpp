@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Gradients of resized images: each slope goes to the elements that its place was made of, with
 // their shares. The maps are those of the resizing, transposed. Sums of few slopes are float32,
 // others float64; one rounding.

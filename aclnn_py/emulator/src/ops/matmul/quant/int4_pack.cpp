@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // Weights of 4 bits as products take them: numbers that lie one to an INT32 become two to a byte,
 // plain or in FRACTAL_NZ. On chips of the 950 series values of FLOAT become FLOAT4_E2M1 in the same
 // way.

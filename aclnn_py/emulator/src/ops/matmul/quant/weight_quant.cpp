@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 #include "ops/matmul/quant/weight_quant.h"
 
 #include <algorithm>

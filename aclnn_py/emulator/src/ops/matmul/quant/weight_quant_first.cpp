@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// build flags: -O2
 // WeightQuantBatchMatmul, the first version: a weight of INT8 with one of two sets of parameters.
 // Up to 64 rows of x use (x2 + deqOffset) * deqScale, more rows the same numbers in another form:
 // (x2 * antiquantScale + addOffset) * mulScale.
