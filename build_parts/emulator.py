@@ -74,7 +74,7 @@ ISA_FLAGS = {
     "v3": ("-march=x86-64-v3",),
     "v4": ("-march=x86-64-v4", "-mprefer-vector-width=512"),
 }
-# Most sources check arguments and plan launches: -O2 takes a third longer there and gains nothing.
+# Many sources check arguments and plan launches: -O2 takes a third longer there and gains nothing.
 # Those that compute, and those that every launch runs through, ask for more in a line of their own.
 PLAIN = "-O1"
 

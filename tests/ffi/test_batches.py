@@ -181,6 +181,14 @@ def test_a_batch_is_compiled_as_its_sources_are(folder, capsys):
     assert built().b() == 3
 
 
+def test_sources_that_work_on_threads_say_how_they_are_compiled():
+    """Without a line `// build flags:` they would get -O1, and a benchmark would have to notice."""
+    sources = sorted((EMULATOR_SOURCES / "ops").rglob("*.cpp"))
+    loops = [path for path in sources if "parallel_for(" in path.read_text()]
+    assert len(loops) > 100
+    assert [path.name for path in loops if not toolchain.own_flags(path)] == []
+
+
 def test_each_source_of_the_emulator_is_compiled_once(folder):
     units = [
         unit

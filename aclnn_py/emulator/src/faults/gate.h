@@ -124,7 +124,7 @@ struct Value : Type {
 // types that the machine's types do not tell, and "[]" after an array whose length comes next.
 struct Call {
   const char *described;
-  // Of the arguments. The types are a table: written into each gate, they were half of its code.
+  // Of the arguments. The types are a table: written into each gate, they were a third of its code.
   const Type *types;
   const uint64_t *bits;
   size_t count;
