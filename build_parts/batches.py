@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from build_parts.paths import GENERATED, write_tree
+from build_parts.precompiled import STANDARD
 from build_parts.toolchain import Unit, own_flags
 
 # Larger ones would keep processors waiting for the last batch.
@@ -81,8 +82,8 @@ def batched(units: Sequence[Unit], folders: Sequence[Path]) -> list[Unit]:
     alike: dict[tuple[str, ...], list[Unit]] = {}
     joined = []
     for unit in units:
-        # Without precompiled headers: kernels, which are long and have names of their own.
-        if unit.precompiled and ALONE not in unit.source.read_text(encoding="utf-8"):
+        # Kernels are long and have names of their own.
+        if unit.headers == STANDARD and ALONE not in unit.source.read_text(encoding="utf-8"):
             alike.setdefault((*unit.flags, "", *own_flags(unit.source)), []).append(unit)
         else:
             joined.append(unit)

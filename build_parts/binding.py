@@ -52,10 +52,10 @@ def binding_units() -> list[Unit]:
     flags = (f"-I{python_include}", f"-I{INCLUDE}", f"-I{FFI}")
     return [
         # A thousand small functions that cffi wrote: -O1 and -O2 take long there and gain nothing.
-        Unit(source, (*flags, "-Og", "-Wno-unused-function"), "gen/_binding.c", False),
-        Unit(launcher, flags, "gen/_launcher.c", False),
-        Unit(FFI / "allocator.c", flags, "allocator.c", False),
-        Unit(FFI / "held.c", flags, "held.c", False),
+        Unit(source, (*flags, "-Og", "-Wno-unused-function"), "gen/_binding.c", ""),
+        Unit(launcher, flags, "gen/_launcher.c", ""),
+        Unit(FFI / "allocator.c", flags, "allocator.c", ""),
+        Unit(FFI / "held.c", flags, "held.c", ""),
     ]
 
 

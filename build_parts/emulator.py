@@ -29,6 +29,7 @@ from build_parts.paths import (
     write_if_changed,
     write_tree,
 )
+from build_parts.precompiled import KERNELS
 from build_parts.single_operators import write_single_operators
 from build_parts.toolchain import BuildError, Toolchain, Unit, own_flags, run
 
@@ -155,7 +156,7 @@ def units_of(source: Path, *, empty_kernels: bool) -> list[Unit]:
             source,
             (*flags, *extra, f"-DEMU_ISA={level}", f"-DEMU_ISA_NS=isa_{level}"),
             f"{label}@{level}",
-            precompiled=False,
+            headers=KERNELS,
         )
         for level, extra in levels.items()
     ]

@@ -12,18 +12,18 @@ import shutil
 import subprocess
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from build_parts.paths import BUILD, ROOT, say
-from build_parts.precompiled import is_plain_gcc, standard_headers
+from build_parts.precompiled import STANDARD, compiled_headers, is_plain_gcc
 
 INSTALL_ADVICE = (
     "Install one (Debian and Ubuntu: apt install g++; Fedora and openEuler: dnf install gcc-c++; "
     "conda: conda install cxx-compiler) or name yours in the environment: CC=... CXX=..."
 )
-# From so many units on, compiling the standard headers once is the shorter way.
+# From so many units on, compiling their headers once is the shorter way.
 WORTH_PRECOMPILING = 8
 FLAGS_COMMENT = re.compile(r"^// build flags: (.+)$", re.MULTILINE)
 
@@ -39,8 +39,8 @@ class Unit:
     source: Path
     flags: tuple[str, ...]
     label: str
-    # Without: a few small headers are read faster than the compiled ones of the whole library.
-    precompiled: bool = True
+    headers: str = STANDARD
+    """What is compiled once for all units that have it and the same flags; empty: nothing."""
     members: tuple[Path, ...] = ()
     """The sources that this one includes, if it is a batch of them."""
 
@@ -66,7 +66,8 @@ class Toolchain:
     def common_flags(self) -> list[str]:
         flags = ["-O2", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-pthread"]
         # Contraction would make a sum of products round differently from one machine to the next.
-        flags.append("-ffp-contract=off")
+        # Nobody reads the errno of <cmath>.
+        flags += ["-ffp-contract=off", "-fno-math-errno"]
         if self.sanitize:
             flags += [f"-fsanitize={','.join(self.sanitize)}", "-g", "-fno-omit-frame-pointer"]
         return flags + shlex.split(os.environ.get("ACLNN_PY_CFLAGS", ""))
@@ -138,20 +139,14 @@ class Toolchain:
         """Run the compilers."""
         folder = BUILD / "obj" / self.variant()
         folder.mkdir(parents=True, exist_ok=True)
-        # Those that wait for no precompiled headers are under way while these are made. They are
-        # the long ones too: processors that ended early would wait for a long one begun late.
-        jobs.sort(key=lambda job: (job[0].precompiled, -job[0].bytes()))
         with ThreadPoolExecutor(workers) as pool:
+            # Before the units, so none of these waits for one that has not begun.
+            added = self.precompiled([unit for unit, _, _ in jobs], folder, pool)
+            # Processors that ended early would wait for a long one begun late; kernels are long.
+            jobs.sort(key=lambda job: (job[0].headers == STANDARD, -job[0].bytes()))
             futures = {
-                pool.submit(compile_one, unit, command, target): unit
+                pool.submit(compile_one, unit, command, target, added.get(unit)): unit
                 for unit, command, target in jobs
-                if not unit.precompiled
-            }
-            rest = [job for job in jobs if job[0].precompiled]
-            added = self.precompiled([unit for unit, _, _ in rest], folder)
-            futures |= {
-                pool.submit(compile_one, unit, [*command, *added.get(unit, ())], target): unit
-                for unit, command, target in rest
             }
             for number, future in enumerate(as_completed(futures), 1):
                 unit = futures[future]
@@ -165,22 +160,24 @@ class Toolchain:
                 if warnings:
                     say(warnings)
 
-    def precompiled(self, units: Sequence[Unit], folder: Path) -> dict[Unit, list[str]]:
+    def precompiled(
+        self, units: Sequence[Unit], folder: Path, pool: ThreadPoolExecutor
+    ) -> dict[Unit, Future[list[str]]]:
         """What to add to the commands of units that share precompiled headers."""
         alike: dict[tuple[str, ...], list[Unit]] = {}
         for unit in units:
-            if unit.source.suffix == ".cpp":
-                flags = tuple(f for f in unit.flags if not f.startswith(("-D", "-I")))
-                alike.setdefault(flags, []).append(unit)
-        many = {f: group for f, group in alike.items() if len(group) >= WORTH_PRECOMPILING}
+            if unit.source.suffix == ".cpp" and unit.headers:
+                shared = [flag for flag in unit.flags if not flag.startswith(("-D", "-I"))]
+                alike.setdefault((unit.headers, *shared), []).append(unit)
+        many = {key: group for key, group in alike.items() if len(group) >= WORTH_PRECOMPILING}
         if not many or not is_plain_gcc(self.cxx):
             return {}
-        return {
-            unit: words
-            for flags, group in many.items()
-            for words in [standard_headers(self.cxx, [*self.common_flags(), *flags], folder)]
-            for unit in group
-        }
+        added: dict[Unit, Future[list[str]]] = {}
+        for (headers, *flags), group in many.items():
+            words = [*self.common_flags(), *flags]
+            made = pool.submit(compiled_headers, self.cxx, words, headers, folder)
+            added |= dict.fromkeys(group, made)
+        return added
 
     def link(
         self,
@@ -270,13 +267,16 @@ def up_to_date(source: Path, target: Path, times: dict[str, int]) -> bool:
     return True
 
 
-def compile_one(unit: Unit, command: Sequence[str], target: Path) -> str:
-    """Compile one file; return the compiler's warnings."""
+def compile_one(
+    unit: Unit, command: Sequence[str], target: Path, added: Future[list[str]] | None
+) -> str:
+    """Compile one file, with what its precompiled headers add; return the compiler's warnings."""
     fresh = target.with_name(f"{target.name}.{os.getpid()}")
     depfile = target.with_suffix(".d")
-    full = [*command, "-MMD", "-MF", str(depfile), "-MT", "object", "-c", str(unit.source)]
+    headers = added.result() if added else []
+    full = [*command, *headers, "-MMD", "-MF", str(depfile), "-MT", "object"]
     began = time.time_ns()
-    text = run([*full, "-o", str(fresh)], f"compile {unit.label}")
+    text = run([*full, "-c", str(unit.source), "-o", str(fresh)], f"compile {unit.label}")
     # A source saved while the compiler ran is newer than its object file.
     os.utime(fresh, ns=(began, began))
     os.replace(fresh, target)

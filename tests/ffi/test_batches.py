@@ -137,7 +137,7 @@ def test_sources_of_other_flags_and_those_that_ask_for_it_stay_apart(folder):
         c=f"{ALONE}it is special.\nint c() {{ return 1; }}\n",
         d="// build flags: -O3\nint d() { return 1; }\n",
     )
-    kernel = Unit(units[0].source, units[0].flags, "kernel", precompiled=False)
+    kernel = Unit(units[0].source, units[0].flags, "kernel", headers="")
     defined = Unit(units[0].source, (*units[0].flags, "-DX"), "defined")
     assert together([*units, kernel, defined], folder) == ["a", "a", "a", "bd", "c"]
     (made,) = [unit for unit in batched(units, [folder]) if unit.members]

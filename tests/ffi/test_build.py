@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tarfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -98,8 +99,10 @@ def test_many_units_share_precompiled_headers(unit, gcc, tmp_path):
     ]
     objects = [path.read_bytes() for path in tools.compile({"test": units})["test"]]
     assert len(list((tmp_path / "build").rglob("*.gch"))) == 1
-    assert tools.precompiled(units[1:], tmp_path) == {}
-    assert toolchain.Toolchain(cxx=["ccache", "g++"]).precompiled(units, tmp_path) == {}
+    with ThreadPoolExecutor(1) as pool:
+        assert tools.precompiled(units[1:], tmp_path, pool) == {}
+        cached = toolchain.Toolchain(cxx=["ccache", "g++"])
+        assert cached.precompiled(units, tmp_path, pool) == {}
     alone = [tools.compile({"test": [one]})["test"][0] for one in units]
     for path in alone:
         path.unlink()
@@ -108,7 +111,7 @@ def test_many_units_share_precompiled_headers(unit, gcc, tmp_path):
 
 def test_parts_share_one_queue_and_units_may_go_without_precompiled_headers(unit, gcc, tmp_path):
     units = [
-        toolchain.Unit(unit.source, (*unit.flags, f"-DPART={part}"), f"{part}.cpp", False)
+        toolchain.Unit(unit.source, (*unit.flags, f"-DPART={part}"), f"{part}.cpp", "")
         for part in range(toolchain.WORTH_PRECOMPILING)
     ]
     made = gcc.compile({"first": units[:1], "second": units[1:], "third": [unit]})

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// build flags: -O3 -ffp-contract=fast -fno-trapping-math -fno-math-errno -Wno-maybe-uninitialized
+// build flags: -O3 -ffp-contract=fast -fno-trapping-math -Wno-maybe-uninitialized
 #include "ops/power_kernels.h"
 
 #include <algorithm>

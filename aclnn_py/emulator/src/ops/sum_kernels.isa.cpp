@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// build flags: -O3 -ffp-contract=off -fno-trapping-math -fno-math-errno
+// build flags: -O3 -fno-trapping-math
 #include "ops/sum_kernels.h"
 
 #include "ops/registers.h"

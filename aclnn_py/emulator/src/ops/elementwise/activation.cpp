@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// build flags: -O3 -fno-trapping-math -fno-math-errno
+// build flags: -O3 -fno-trapping-math
 // Activation functions of one tensor. The result has the tensor's dtype, or can be cast from it.
 #include "aclnnop/activation.h"
 #include "ops/elementwise/activation_blocks.h"

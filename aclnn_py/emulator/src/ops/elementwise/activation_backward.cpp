@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// build flags: -O3 -fno-trapping-math -fno-math-errno
+// build flags: -O3 -fno-trapping-math
 // Gradients of activation functions: x is the incoming gradient, y the function's argument or
 // result.
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// build flags: -O3 -fno-trapping-math -fno-math-errno
+// build flags: -O3 -fno-trapping-math
 // Sums whose negative ones become zero. Narrow integers wrap before they are compared with zero, as
 // if the sum were stored first; a wrapped UINT8 is never negative.
 #include "aclnnop/activation.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// build flags: -O3 -fno-trapping-math -fno-math-errno
+// build flags: -O3 -fno-trapping-math
 // Operations on the bits of integers; on BOOL they are logic.
 #include "aclnnop/math.h"
 #include "ops/elementwise/formula.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// build flags: -O3 -fno-trapping-math -fno-math-errno
+// build flags: -O3 -fno-trapping-math
 // Extremes of pairs, and bounds. NaN propagates.
 #include "aclnnop/conversion.h"
 #include "aclnnop/math.h"

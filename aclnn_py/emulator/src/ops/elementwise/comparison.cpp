@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// build flags: -O3 -fno-trapping-math -fno-math-errno
+// build flags: -O3 -fno-trapping-math
 // Comparisons: tensors with tensors and with scalars, into a tensor and in place.
 #include "aclnnop/math.h"
 #include "ops/elementwise/formula.h"

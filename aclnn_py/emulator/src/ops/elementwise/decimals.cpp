@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// build flags: -O3 -fno-trapping-math -fno-math-errno
+// build flags: -O3 -fno-trapping-math
 // Rounding to a number of decimals; below 0 it counts digits in front of the point.
 #include <algorithm>
 

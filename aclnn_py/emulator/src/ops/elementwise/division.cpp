@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// build flags: -O3 -fno-trapping-math -fno-math-errno
+// build flags: -O3 -fno-trapping-math
 // Quotients, remainders and powers. Division of integers by zero gives 0.
 #include "aclnnop/math.h"
 #include "ops/elementwise/formula.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// build flags: -O3 -fno-trapping-math -fno-math-errno
+// build flags: -O3 -fno-trapping-math
 // Exponentials, logarithms, roots and error functions. Integers and bool are computed in float32.
 #include "aclnnop/activation.h"
 #include "aclnnop/math.h"

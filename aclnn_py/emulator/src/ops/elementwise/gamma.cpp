@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// build flags: -O3 -fno-trapping-math -fno-math-errno
+// build flags: -O3 -fno-trapping-math
 // The logarithm of the magnitude of the gamma function, and its derivative.
 #include <cmath>
 #include <limits>

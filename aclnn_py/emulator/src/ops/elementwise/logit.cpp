@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// build flags: -O3 -fno-trapping-math -fno-math-errno
+// build flags: -O3 -fno-trapping-math
 // The logarithm of the odds of a probability, and its gradient. A bound keeps probabilities away
 // from 0 and 1.
 #include "aclnnop/loss.h"

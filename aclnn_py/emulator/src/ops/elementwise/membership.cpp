@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// build flags: -O3 -fno-trapping-math -fno-math-errno
+// build flags: -O3 -fno-trapping-math
 // Whether elements are among others, where one of the two sides is a scalar. That the others are
 // unique is a promise that changes no result.
 #include "aclnnop/math.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// build flags: -O3 -fno-trapping-math -fno-math-errno
+// build flags: -O3 -fno-trapping-math
 // Questions about elements, and logic. The result is BOOL, which the out parameter may widen.
 #include "aclnnop/math.h"
 #include "ops/elementwise/formula.h"

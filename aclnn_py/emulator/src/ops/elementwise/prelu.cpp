@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// build flags: -O3 -fno-trapping-math -fno-math-errno
+// build flags: -O3 -fno-trapping-math
 // The rectifier whose slope below 0 is a parameter, one for all elements or one for each channel,
 // and its gradients.
 #include "aclnnop/activation.h"

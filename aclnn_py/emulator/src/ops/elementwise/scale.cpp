@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// build flags: -O3 -fno-trapping-math -fno-math-errno
+// build flags: -O3 -fno-trapping-math
 // A product with a tensor whose dimensions are some neighbours of the other's, and a sum.
 #include "aclnnop/math.h"
 #include "ops/elementwise/rows.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// build flags: -O3 -fno-trapping-math -fno-math-errno
+// build flags: -O3 -fno-trapping-math
 // Formulas with plain numbers among their parameters, x*log(y) and x*log(1 + y).
 #include <cmath>
 #include <limits>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// build flags: -O3 -fno-trapping-math -fno-math-errno
+// build flags: -O3 -fno-trapping-math
 // The norm of each tensor of a list, made in float64 of pieces that do not depend on the number of
 // threads.
 #include <cmath>

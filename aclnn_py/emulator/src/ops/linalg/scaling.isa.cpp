@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// build flags: -O3 -ffp-contract=off
+// build flags: -O3
 // Rows of float64 that are multiplied and added up while a matrix is scaled.
 #include <cstdint>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// build flags: -O3 -ffp-contract=off -fno-trapping-math
+// build flags: -O3 -fno-trapping-math
 // Differences of dense float32 blocks, weighted: gradients of distances, and divergences.
 #include <cstdint>
 

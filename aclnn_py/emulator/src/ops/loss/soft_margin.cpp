@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// build flags: -O3 -fno-trapping-math -fno-math-errno
+// build flags: -O3 -fno-trapping-math
 // The logistic loss of two classes, log(1 + exp(-target * self)), its sum or mean, and its
 // gradient.
 #include <algorithm>

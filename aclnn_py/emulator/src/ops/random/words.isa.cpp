@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// build flags: -O3 -fno-math-errno
+// build flags: -O3
 #include "ops/random/words.h"
 
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// build flags: -O3 -fno-trapping-math -fno-math-errno
+// build flags: -O3 -fno-trapping-math
 // Whether two tensors have equal elements: Equal compares them in the dtype they meet in,
 // PrecisionCompare tensors of one dtype.
 #include <atomic>

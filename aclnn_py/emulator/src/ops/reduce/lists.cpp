@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// build flags: -O3 -fno-trapping-math -fno-math-errno
+// build flags: -O3 -fno-trapping-math
 // Sums and extremes over the members of a tensor list, element by element. Members broadcast.
 #include <optional>
 #include <vector>

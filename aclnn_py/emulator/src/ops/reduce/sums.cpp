@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// build flags: -O3 -fno-trapping-math -fno-math-errno
+// build flags: -O3 -fno-trapping-math
 // Sums, means and products. Floats accumulate in float64 and round once; integers wrap.
 #include "aclnnop/math.h"
 #include "ops/reduce/forms.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// build flags: -O3 -fno-trapping-math -fno-math-errno
+// build flags: -O3 -fno-trapping-math
 // Values counted and looked up: Unique, Unique2, SearchSorted, SearchSorteds,
 // Bucketize, Bincount, Histc.
 #include "aclnnop/index.h"
