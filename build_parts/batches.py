@@ -3,8 +3,9 @@
 
 The headers and the templates behind them cost a small source more than its own text, and a batch
 pays for them once. A batch is a generated file that includes its sources, so they share unnamed
-namespaces and headers. Two sources meet only where no name that one of them keeps to itself occurs
-in what the other one reads alone: each name means there what it means without the other.
+namespaces and headers. Each name means there what it means without the other sources: what a
+source keeps to itself gets a name of its own there, with the source's behind it. Where that would
+change more than the source, two meet only if the name does not occur in what the other reads alone.
 """
 
 from __future__ import annotations
@@ -29,11 +30,14 @@ _NOISE = re.compile(
     re.DOTALL,
 )
 _INCLUDED = re.compile(r'^#include "(.+)"$', re.MULTILINE)
+_HEADER = re.compile(r"^#include (?:<.+>|\".+\.h\")$", re.MULTILINE)
+_CONDITION = re.compile(r"^# *(?!include\b)\w", re.MULTILINE)
 _MACRO = re.compile(r"^# *define +(\w+)", re.MULTILINE)
 _DIRECTIVE = re.compile(r"^#(?:.*\\\n)*.*", re.MULTILINE)
 _WORD = re.compile(r"[A-Za-z_]\w*")
 # A member that is named after its object is not looked up among the names of a source.
 _MEMBER = re.compile(r"(?:\.|->)\s*[A-Za-z_]\w*")
+_OF_ANOTHER = re.compile(r"(?:\.|->|(?<!\bemu)::)\s*([A-Za-z_]\w*)")
 # clang-format keeps the lines of a body off the margin and its closing brace on it.
 _BODY = re.compile(r"\{\n(?: .*\n|\n)*\}")
 _UNNAMED = re.compile(r"^namespace \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
@@ -71,10 +75,14 @@ class Source:
 
     path: Path
     size: int
+    headers: tuple[str, ...]
+    """Its lines that include them."""
     reads: frozenset[str]
     """Itself and every header of ours behind it."""
+    renamed: frozenset[str]
+    """What it keeps to itself and nothing else that it reads mentions."""
     strangers: frozenset[str]
-    """Files that it does not read and that mention a name which it keeps to itself."""
+    """Files that it does not read and that mention another name which it keeps to itself."""
 
 
 def batched(units: Sequence[Unit], folders: Sequence[Path]) -> list[Unit]:
@@ -92,20 +100,32 @@ def batched(units: Sequence[Unit], folders: Sequence[Path]) -> list[Unit]:
     for group in alike.values():
         of_source = {unit.source: unit for unit in group}
         for sources in batches(list(of_source), folders):
-            first = of_source[sources[0]]
+            first = of_source[sources[0].path]
             if len(sources) == 1:
                 joined.append(first)
                 continue
             name = first.label.replace("/", ".")
-            texts[name] = _HEAD.format(flags=" ".join(own_flags(first.source)))
-            texts[name] += "".join(f'#include "{source}"\n' for source in sources)
+            texts[name] = _HEAD.format(flags=" ".join(own_flags(first.source))) + text_of(sources)
             label = f"{first.label}+{len(sources) - 1}"
-            joined.append(Unit(folder / name, first.flags, label, members=tuple(sources)))
+            members = tuple(source.path for source in sources)
+            joined.append(Unit(folder / name, first.flags, label, members=members))
     write_tree(folder, texts)
     return joined
 
 
-def batches(sources: Sequence[Path], folders: Sequence[Path]) -> list[list[Path]]:
+def text_of(sources: Sequence[Source]) -> str:
+    """What the compiler reads: the headers, which no new name may change, then the sources."""
+    lines = dict.fromkeys(line for source in sources for line in source.headers)
+    text = "".join(f"{line}\n" for line in lines)
+    for source in sources:
+        names = sorted(source.renamed)
+        text += "".join(f"#define {name} {name}_in_{source.path.stem}\n" for name in names)
+        text += f'#include "{source.path}"\n'
+        text += "".join(f"#undef {name}\n" for name in names)
+    return text
+
+
+def batches(sources: Sequence[Path], folders: Sequence[Path]) -> list[list[Source]]:
     """Put each source into the first batch that has room and nothing against it."""
     made: list[tuple[list[Source], int]] = []
     for source in described(sources, folders):
@@ -116,7 +136,7 @@ def batches(sources: Sequence[Path], folders: Sequence[Path]) -> list[list[Path]
                 break
         else:
             made.append(([source], source.size))
-    return [[source.path for source in members] for members, _ in made]
+    return [members for members, _ in made]
 
 
 def may_meet(one: Source, other: Source) -> bool:
@@ -131,8 +151,18 @@ def described(sources: Iterable[Path], folders: Sequence[Path]) -> list[Source]:
     mentions: dict[str, set[str]] = {}
     of_macros: dict[str, set[str]] = {}  # the preprocessor knows no members
     macros = {word for text, _ in files.values() for word in _MACRO.findall(text)}
+    words = {name: set(_WORD.findall(_MEMBER.sub(" ", text))) for name, (text, _) in files.items()}
+    own = {path: own_names(files[str(path)][0]) for path in closures}
+    headers = {path: headers_of(path) for path in closures}
+    renamed: dict[Path, set[str]] = {}
+    for path, reads in closures.items():
+        taken = macros.union(*(words[name] for name in reads if name != str(path)))
+        taken.update(_OF_ANOTHER.findall(files[str(path)][0]))
+        renamed[path] = set() if headers[path] is None else own[path] - taken
+    for path, names in renamed.items():
+        words[str(path)] -= names
     for name, (text, _) in files.items():
-        for word in set(_WORD.findall(_MEMBER.sub(" ", text))):
+        for word in words[name]:
             mentions.setdefault(word, set()).add(name)
         for word in macros.intersection(_WORD.findall(text)):
             of_macros.setdefault(word, set()).add(name)
@@ -140,17 +170,25 @@ def described(sources: Iterable[Path], folders: Sequence[Path]) -> list[Source]:
         Source(
             path,
             path.stat().st_size,
+            headers[path] or (),
             reads,
+            frozenset(renamed[path]),
             frozenset().union(
-                *(
-                    (of_macros if w in macros else mentions)[w]
-                    for w in own_names(files[str(path)][0])
-                )
+                *((of_macros if w in macros else mentions)[w] for w in own[path] - renamed[path])
             )
             - reads,
         )
         for path, reads in closures.items()
     ]
+
+
+def headers_of(path: Path) -> tuple[str, ...] | None:
+    """The lines that include headers; None where one of them depends on a condition or a macro."""
+    text = path.read_text(encoding="utf-8")
+    found = list(_HEADER.finditer(text))
+    if found and _CONDITION.search(text[: found[-1].start()]):
+        return None
+    return tuple(line[0] for line in found)
 
 
 def read_closure(

@@ -91,29 +91,62 @@ def together(units: list[Unit], folder) -> list[str]:
     return sorted("".join(path.stem for path in u.members or (u.source,)) for u in made)
 
 
-def test_a_name_of_one_s_own_keeps_two_sources_apart(folder):
+def loaded(units: list[Unit], folder, tools: Toolchain) -> ctypes.CDLL:
+    """The library of the one batch that they make."""
+    objects = tools.compile({"test": batched(units, [folder])})["test"]
+    assert len(objects) == 1
+    library = folder / f"{time.monotonic_ns()}.so"
+    toolchain.run([*tools.cxx, "-shared", str(objects[0]), "-o", str(library)], "link")
+    return ctypes.CDLL(str(library))
+
+
+def test_a_name_of_one_s_own_becomes_another_one(folder):
+    own = "namespace {{\nint own() {{ return {}; }}\n}}\n"
     units = units_from(
         folder,
-        a="namespace {\nint own() { return 1; }\n}\nint a() { return own(); }\n",
-        b="namespace {\nint own() { return 2; }\n}\nint b() { return own(); }\n",
-        c="int own();\nint c() { return own(); }\n",
-        d='// own\nint d() { return sizeof("own"); }\n',
+        a=own.format(1) + 'extern "C" int a() { return own(); }\n',
+        b=own.format(2) + 'extern "C" int b() { return own(); }\n',
+        c='int own();\nextern "C" int c() { return own(); }\n',
+        d='// own\nint own() { return sizeof("own"); }\n',
     )
-    assert together(units, folder) == ["ad", "b", "c"]
+    library = loaded(units, folder, Toolchain())
+    assert [library.a(), library.b(), library.c()] == [1, 2, 4]
 
 
-def test_a_name_of_one_s_own_keeps_away_from_headers_that_only_the_other_reads(folder):
-    (folder / "inner.h").write_text("inline long scaled(double x) { return (long)x; }\n")
+def test_a_name_of_one_s_own_may_be_one_of_a_header_that_only_the_other_reads(folder):
+    (folder / "inner.h").write_text(
+        "#pragma once\ninline long scaled(double x) { return (long)x; }\n"
+    )
     (folder / "outer.h").write_text('#include "inner.h"\n')
     own = "namespace {\nlong scaled(float x) { return (long)x + 1; }\n}\n"
     units = units_from(
         folder,
-        a=f"{own}long a() {{ return scaled(1.0f); }}\n",
-        b='#include "outer.h"\nlong b() { return 1; }\n',
-        c=f'#include "inner.h"\n{own}long c() {{ return scaled(1.0f); }}\n',
+        a=f'{own}extern "C" long a() {{ return scaled(1.0); }}\n',
+        b='#include "outer.h"\nextern "C" long b() { return scaled(1.0f); }\n',
+        c='#include "inner.h"\nextern "C" long c() { return scaled(1.0f); }\n',
     )
-    # c reads that header without b too; a does not, and c has a name of a's.
-    assert together(units, folder) == ["a", "bc"]
+    library = loaded(units, folder, Toolchain())
+    assert [library.a(), library.b(), library.c()] == [2, 1, 1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '#include "named.h"\nnamespace {\nint own(float) { return 2; }\n}\n',
+        "struct A { int own; };\nnamespace {\nint own(A a) { return a.own; }\n}\n",
+        "namespace other { int own(); }\nnamespace {\nint own() { return other::own(); }\n}\n",
+        "#define own() 1\n",
+        '#if 1\n#include "other.h"\n#endif\nnamespace {\nint own() { return 2; }\n}\n',
+    ],
+    ids=["of a header", "of a member", "of a namespace", "macro", "conditional header"],
+)
+def test_a_name_that_more_than_the_source_has_keeps_others_away(folder, text):
+    (folder / "named.h").write_text("#pragma once\ninline int own(int x) { return x; }\n")
+    (folder / "other.h").write_text("#pragma once\n")
+    units = units_from(
+        folder, a=text, b="int own();\nint b() { return own(); }\n", c="int c() { return 1; }\n"
+    )
+    assert together(units, folder) == ["ac", "b"]
 
 
 def test_a_member_is_no_name_of_a_source_but_for_the_preprocessor(folder):
@@ -160,25 +193,17 @@ def test_a_batch_is_compiled_as_its_sources_are(folder, capsys):
         b='namespace {\nint second = 2;\n}\nextern "C" int b() { return second; }\n',
     )
     tools = Toolchain()
-
-    def built() -> ctypes.CDLL:
-        objects = tools.compile({"test": batched(units, [folder])})["test"]
-        assert len(objects) == 1
-        library = folder / f"{time.monotonic_ns()}.so"
-        toolchain.run([*tools.cxx, "-shared", str(objects[0]), "-o", str(library)], "link")
-        return ctypes.CDLL(str(library))
-
-    library = built()
+    library = loaded(units, folder, tools)
     assert (library.a(), library.b()) == (1, 2)
     assert "[1/1] part/a.cpp+1" in capsys.readouterr().err
     assert [entry["file"] for entry in tools.commands["test"]] == [str(u.source) for u in units]
     for entry in tools.commands["test"]:
         assert entry["arguments"][-4:] == ["-c", entry["file"], "-o", entry["output"]]
     time.sleep(0.01)
-    built()
+    loaded(units, folder, tools)
     assert "up to date" in capsys.readouterr().err
     units[1].source.write_text(units[1].source.read_text().replace("2", "3"))
-    assert built().b() == 3
+    assert loaded(units, folder, tools).b() == 3
 
 
 def test_sources_that_work_on_threads_say_how_they_are_compiled():
@@ -200,5 +225,5 @@ def test_each_source_of_the_emulator_is_compiled_once(folder):
     joined = [(path, unit.flags) for unit in made for path in unit.members]
     assert sorted(alone + joined) == sorted((unit.source, unit.flags) for unit in units)
     assert batched(units, FOLDERS) == made
-    assert len(made) < len(units) / 2
+    assert len(made) < len(units) / 4
     assert all(unit.bytes() <= batches.BATCH_BYTES for unit in made if unit.members)

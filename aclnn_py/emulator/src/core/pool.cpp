@@ -137,7 +137,7 @@ int parallel_width() {
   return width;
 }
 
-void pool_detail::run(int64_t n, int64_t grain, Body body, void *context) {
+void pool_detail::share_out(int64_t n, int64_t grain, Body body, void *context) {
   if (t_inside) {
     body(context, 0, n);
     return;

@@ -10,7 +10,7 @@ namespace emu {
 
 namespace pool_detail {
 using Body = void (*)(void *context, int64_t begin, int64_t end);
-void run(int64_t n, int64_t grain, Body body, void *context);
+void share_out(int64_t n, int64_t grain, Body body, void *context);
 }  // namespace pool_detail
 
 // Threads one parallel_for may use, the caller included: ACLNN_PY_THREADS, else the processors this
@@ -31,7 +31,7 @@ void parallel_for(int64_t n, int64_t grain, F &&f) {
     return;
   }
   using Target = std::remove_reference_t<F>;
-  pool_detail::run(
+  pool_detail::share_out(
       n, grain,
       [](void *context, int64_t begin, int64_t end) {
         (*static_cast<Target *>(context))(begin, end);

@@ -28,8 +28,8 @@ View view_of(const aclTensor &tensor);
 // The tensor's elements repeated to the shape of `target`.
 View view_of(const aclTensor &tensor, const Layout &target);
 
-// Calls f(offset, step, run) for the elements [start, start + count) of a coalesced layout in
-// row-major order; offset and step in elements, the runs follow each other.
+// Calls f(offset, step, length) for the elements [start, start + count) of a coalesced layout in
+// row-major order; offset and step in elements, the pieces follow each other.
 template <class F>
 void for_each_run(const Layout &layout, int64_t start, int64_t count, F &&f) {
   if (layout.rank == 0) {
@@ -46,9 +46,9 @@ void for_each_run(const Layout &layout, int64_t start, int64_t count, F &&f) {
     offset += index[d] * layout.stride[d];
   }
   while (count > 0) {
-    const int64_t run = count < width - column ? count : width - column;
-    f(offset + column * step, step, run);
-    count -= run;
+    const int64_t length = count < width - column ? count : width - column;
+    f(offset + column * step, step, length);
+    count -= length;
     column = 0;
     for (int d = last - 1; d >= 0 && count > 0; --d) {
       offset += layout.stride[d];

@@ -79,10 +79,10 @@ void mx_quantise(const MxPlan &plan, const std::vector<MxStep> &steps, int64_t p
       const int64_t n = std::min(width, inner - column);
       const int64_t start = (outer * plan.length + step.row) * inner + column;
       // Columns that are not all there are are not consecutive.
-      const int64_t runs = n == inner ? 1 : step.rows, run = n == inner ? step.rows * n : n;
-      for (int64_t r = 0; r < runs; ++r) load(start + r * inner, run, values.data() + r * n);
+      const int64_t parts = n == inner ? 1 : step.rows, size = n == inner ? step.rows * n : n;
+      for (int64_t r = 0; r < parts; ++r) load(start + r * inner, size, values.data() + r * n);
       mx_quantise_pair(format, values.data(), step.rows, n, plan.block, codes.data(), found.data());
-      for (int64_t r = 0; r < runs; ++r) y.write(start + r * inner, run, codes.data() + r * n);
+      for (int64_t r = 0; r < parts; ++r) y.write(start + r * inner, size, codes.data() + r * n);
       scales.write(((outer * pairs + step.pair) * inner + column) * 2, 2 * n, found.data());
     }
   });
