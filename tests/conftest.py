@@ -42,7 +42,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--every-allocation",
         action="store_true",
-        help="let each allocation of the native programs fail, not a sample of them",
+        help="let each allocation of programs and of operators fail, not a sample of them",
     )
     parser.addoption(
         "--every-rank-count",

@@ -14,6 +14,7 @@ from .worker import names_of, walked
 pytestmark = pytest.mark.emulator_only(reason="a device that dies takes the machine with it")
 
 SCALARS = 8_000  # of the cases: all of them take half a minute
+SCARCE = 2_000  # of the cases, four for each operator: all of them take more than a minute
 
 
 def test_scalars_of_any_dtype_are_read_or_refused() -> None:
@@ -24,8 +25,11 @@ def test_scalars_of_any_dtype_are_read_or_refused() -> None:
 
 
 @pytest.mark.skipif(sanitizer.sanitized(), reason="the sanitizer has an allocator of its own")
-def test_every_operator_bears_the_failure_of_each_allocation() -> None:
-    budget = Budget(seconds=250)
+def test_every_operator_bears_the_failure_of_each_allocation(
+    request: pytest.FixtureRequest,
+) -> None:
+    calls = None if request.config.getoption("--every-allocation") else SCARCE
+    budget = Budget(seconds=250, calls=calls)
     assert scarce.fuzz(budget) == 0, json.dumps(budget.defects, indent=1)
     assert set(budget.tally) <= {"refused", "succeeded", "phase one alone"}, budget.table()
     assert budget.tally["refused"] > 10_000, budget.table()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers.numerics import assert_same
-from helpers.operators import hollow, op, place, refusal, values
+from helpers.operators import LAYOUTS, hollow, op, place, refusal, values
 
 import aclnn_py as ap
 
@@ -504,6 +504,39 @@ def test_a_row_outside_is_a_device_fault(operator: str, bad: int) -> None:
     x, index = place(np.ones((300, 64), np.float32)), np.arange(300)
     index[200] = bad
     text = fault("aclnn" + operator, x, 0, place(index), hollow((300, 64), np.float32))
+    assert f"index holds {bad}" in text
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", ["int8", "float16", "float32", "int64", "complex128"])
+@pytest.mark.parametrize("shape", [(7, 5, 9), (1, 4, 3), (1500, 20), (5, 1)])
+def test_one_index_names_the_elements_of_every_line(
+    shape: tuple[int, ...], dtype: str, layout: str
+) -> None:
+    rng = np.random.default_rng(len(shape))
+    x = some(rng, shape, np.dtype(dtype))
+    for wide, extent in ((True, (3, 500)), (False, (2,))):  # the first is longer than a block
+        index = names(rng, extent, shape[-1], wide)
+        index[0] -= shape[-1]  # from the end
+        expected = np.take(x, index, -1)
+        out = hollow(expected.shape, np.dtype(dtype), layout)
+        ap.ops.gather_v2(place(x, layout), -1, place(index, layout), out)
+        np.testing.assert_array_equal(out.numpy(), expected)
+
+
+def test_pairs_of_elements_of_every_line() -> None:
+    x = np.arange(6 * 5 * 2, dtype=np.int32).reshape(6, 5, 2)
+    index = np.array([4, 0, 4], np.int32)
+    out = hollow((6, 3, 2), np.int32)
+    ap.ops.index_select(place(x), 1, place(index), out)
+    np.testing.assert_array_equal(out.numpy(), x[:, index])
+
+
+@pytest.mark.parametrize(("operator", "bad"), [("IndexSelect", -1), ("GatherV2", -65)])
+def test_a_column_outside_is_a_device_fault(operator: str, bad: int) -> None:
+    x, index = place(np.ones((300, 64), np.float32)), np.arange(64)
+    index[20] = bad
+    text = fault("aclnn" + operator, x, 1, place(index), hollow((300, 64), np.float32))
     assert f"index holds {bad}" in text
 
 

@@ -60,6 +60,16 @@ class Addresses {
   // Whether a folded walk is one over rows.
   static bool are_rows(const Addresses &from, const Addresses &to, Rows *rows);
 
+  // The same index along every line, whose elements are written one behind the other: it is read
+  // once for many lines.
+  struct Columns {
+    View from, to;  // one element of each line
+    View index;
+    int64_t step, extent, low;  // as of Rows
+  };
+  // Whether a folded walk is one over lines.
+  static bool are_columns(const Addresses &from, const Addresses &to, Columns *columns);
+
   int64_t count() const { return base_.count(); }
   int64_t item() const { return item_; }
   aclDataType dtype() const { return base_.dtype; }
