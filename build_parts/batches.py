@@ -97,17 +97,19 @@ def batched(units: Sequence[Unit], folders: Sequence[Path]) -> list[Unit]:
             joined.append(unit)
     texts = {}
     folder = GENERATED / "batches"
+    sources = {unit.source for group in alike.values() for unit in group}
+    known = {source.path: source for source in described(sorted(sources), folders)}
     for group in alike.values():
         of_source = {unit.source: unit for unit in group}
-        for sources in batches(list(of_source), folders):
-            first = of_source[sources[0].path]
-            if len(sources) == 1:
+        for batch in batches([known[path] for path in of_source]):
+            first = of_source[batch[0].path]
+            if len(batch) == 1:
                 joined.append(first)
                 continue
             name = first.label.replace("/", ".")
-            texts[name] = _HEAD.format(flags=" ".join(own_flags(first.source))) + text_of(sources)
-            label = f"{first.label}+{len(sources) - 1}"
-            members = tuple(source.path for source in sources)
+            texts[name] = _HEAD.format(flags=" ".join(own_flags(first.source))) + text_of(batch)
+            label = f"{first.label}+{len(batch) - 1}"
+            members = tuple(source.path for source in batch)
             joined.append(Unit(folder / name, first.flags, label, members=members))
     write_tree(folder, texts)
     return joined
@@ -125,10 +127,10 @@ def text_of(sources: Sequence[Source]) -> str:
     return text
 
 
-def batches(sources: Sequence[Path], folders: Sequence[Path]) -> list[list[Source]]:
+def batches(sources: Iterable[Source]) -> list[list[Source]]:
     """Put each source into the first batch that has room and nothing against it."""
     made: list[tuple[list[Source], int]] = []
-    for source in described(sources, folders):
+    for source in sources:
         for at, (members, size) in enumerate(made):
             fits = size + source.size <= BATCH_BYTES
             if fits and all(may_meet(source, member) for member in members):
