@@ -96,7 +96,8 @@ TABLE = (
 def modules() -> list[Path]:
     """Return the modules whose functions share paragraphs."""
     names = ("collectives", "reductions", "point_to_point")
-    return [*(DISTRIBUTED / f"{name}.py" for name in names), *sorted(DISTRIBUTED.glob("fused/*.py"))]
+    collectives = [DISTRIBUTED / f"{name}.py" for name in names]
+    return [*collectives, *sorted(DISTRIBUTED.glob("fused/*.py"))]
 
 
 def synchronized(source: str) -> str:
