@@ -3,9 +3,9 @@
 
 The headers and the templates behind them cost a small source more than its own text, and a batch
 pays for them once. A batch is a generated file that includes its sources, so they share unnamed
-namespaces and headers. Each name means there what it means without the other sources: what a
-source keeps to itself gets a name of its own there, with the source's behind it. Where that would
-change more than the source, two meet only if the name does not occur in what the other reads alone.
+namespaces and headers. Each name means there what it means without the other sources. A name that a
+source keeps to itself is changed there: `run` of max_pool.cpp is `run_in_max_pool`. A name that
+cannot be changed keeps two sources apart where it occurs in what the other one reads alone.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ _DIRECTIVE = re.compile(r"^#(?:.*\\\n)*.*", re.MULTILINE)
 _WORD = re.compile(r"[A-Za-z_]\w*")
 # A member that is named after its object is not looked up among the names of a source.
 _MEMBER = re.compile(r"(?:\.|->)\s*[A-Za-z_]\w*")
+# Such a name belongs to what stands before it, and stays. `emu` is the namespace of the sources.
 _OF_ANOTHER = re.compile(r"(?:\.|->|(?<!\bemu)::)\s*([A-Za-z_]\w*)")
 # clang-format keeps the lines of a body off the margin and its closing brace on it.
 _BODY = re.compile(r"\{\n(?: .*\n|\n)*\}")
@@ -143,6 +144,8 @@ def batches(sources: Iterable[Source]) -> list[list[Source]]:
 
 def may_meet(one: Source, other: Source) -> bool:
     """Whether each of the two means the same in a batch as alone."""
+    if one.path.stem == other.path.stem:  # changed names would be the same
+        return False
     return one.strangers.isdisjoint(other.reads) and other.strangers.isdisjoint(one.reads)
 
 

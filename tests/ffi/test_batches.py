@@ -149,6 +149,15 @@ def test_a_name_that_more_than_the_source_has_keeps_others_away(folder, text):
     assert together(units, folder) == ["ac", "b"]
 
 
+def test_sources_of_one_file_name_stay_apart(folder):
+    """The names that they keep to themselves would become the same ones."""
+    (folder / "more").mkdir()
+    text = "namespace {{\nint own() {{ return 1; }}\n}}\nint {}() {{ return own(); }}\n"
+    first = units_from(folder, a=text.format("a"))
+    second = units_from(folder / "more", a=text.format("b"))
+    assert together([*first, *second], folder) == ["a", "a"]
+
+
 def test_a_member_is_no_name_of_a_source_but_for_the_preprocessor(folder):
     (folder / "box.h").write_text(
         "#pragma once\nstruct Box {\n  int run() const { return 2; }\n  int halt() const;\n};\n"

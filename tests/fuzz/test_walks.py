@@ -14,7 +14,7 @@ from .worker import names_of, walked
 pytestmark = pytest.mark.emulator_only(reason="a device that dies takes the machine with it")
 
 SCALARS = 8_000  # of the cases: all of them take half a minute
-SCARCE = 2_000  # of the cases, four for each operator: all of them take more than a minute
+SCARCE = 2_000  # of 4,200 cases: all of them take more than a minute
 
 
 def test_scalars_of_any_dtype_are_read_or_refused() -> None:

@@ -146,102 +146,73 @@ bool Addresses::are_rows(const Addresses &from, const Addresses &to, Rows *rows)
   return true;
 }
 
-bool Addresses::are_columns(const Addresses &from, const Addresses &to, Columns *columns) {
+std::optional<Addresses::Columns> Addresses::columns(const Addresses &from, const Addresses &to) {
   constexpr int64_t kFewestLines = 4;  // below, the index is as well read for each
-  if (from.axes_.size() != 1 || !to.axes_.empty()) return false;
+  if (from.axes_.size() != 1 || !to.axes_.empty()) return {};
   const Axis &axis = from.axes_[0];
-  const int64_t unit = item_size(from.base_.dtype);
-  View source = from.base_, target = to.base_, index = axis.index;
-  index.layout = Layout();
-  int64_t lines = 1, behind = from.item_ / unit;
-  int d = source.layout.rank;
+  View source = from.base_, target = to.base_, line = from.base_, index = axis.index;
+  line.layout = index.layout = Layout();
+  const int rank = source.layout.rank;
+  int64_t lines = 1, behind = from.item_ / item_size(source.dtype);
+  int d = rank;
   for (; d > 0 && (source.layout.stride[d - 1] == 0 || source.layout.shape[d - 1] == 1); --d) {
-    if (target.layout.shape[d - 1] != 1 && target.layout.stride[d - 1] != behind) return false;
+    if (target.layout.shape[d - 1] != 1 && target.layout.stride[d - 1] != behind) return {};
     behind *= target.layout.shape[d - 1];
   }
-  for (int i = d; i < source.layout.rank; ++i)
-    index.layout.push(axis.index.layout.shape[i], axis.index.layout.stride[i]);
+  for (int i = d; i < rank; ++i) {
+    line.layout.push(source.layout.shape[i], 0);
+    index.layout.push(source.layout.shape[i], axis.index.layout.stride[i]);
+  }
   for (int i = 0; i < d; ++i) {
-    if (axis.index.layout.stride[i] != 0 && axis.index.layout.shape[i] != 1) return false;
+    if (axis.index.layout.stride[i] != 0 && source.layout.shape[i] != 1) return {};
     lines *= source.layout.shape[i];
   }
-  if (lines < kFewestLines || d == source.layout.rank) return false;
+  if (lines < kFewestLines || d == rank) return {};
   source.layout.rank = target.layout.rank = d;
-  *columns = {source,      target,
-              index,       axis.stride * unit,
-              axis.extent, axis.negative == Negative::kFromEnd ? -axis.extent : 0};
-  return true;
+  Columns found{Addresses(line), Addresses(source), Addresses(target)};
+  found.line.add_index(index, axis.extent, axis.stride, axis.negative);
+  return found;
 }
 
 namespace {
 
-// Where the elements [start, start + count) of a layout are.
-void starts_of(const Layout &layout, int64_t start, int64_t count, int64_t *starts) {
-  for_each_run(layout, start, count, [&](int64_t offset, int64_t step, int64_t length) {
-    for (int64_t i = 0; i < length; ++i) *starts++ = offset + i * step;
-  });
-}
-
-// Offsets of the elements that an index names, `step` bytes apart. False where one is not there.
-bool offsets_of(const Addresses::Columns &columns, int64_t start, int64_t count, int64_t *offsets,
-                IndexFault &fault) {
-  bool good = true;
-  const auto add = [&](const auto *index, int64_t step, int64_t length) {
-    for (int64_t i = 0; i < length; ++i, index += step) {
-      int64_t value = *index;
-      if (value < columns.low || value >= columns.extent) {
-        fault.report(value, columns.extent);
-        good = false;
-        value = 0;
-      }
-      *offsets++ = (value < 0 ? value + columns.extent : value) * columns.step;
-    }
-  };
-  const View &index = columns.index;
-  for_each_run(index.layout, start, count, [&](int64_t offset, int64_t step, int64_t length) {
-    if (index.dtype == ACL_INT64)
-      add(reinterpret_cast<const int64_t *>(index.data) + offset, step, length);
-    else add(reinterpret_cast<const int32_t *>(index.data) + offset, step, length);
-  });
-  return good;
-}
-
+// The elements that lie `shift` bytes behind those at `first`, one behind the other.
 template <size_t Size>
-void copy_named(const char *from, const int64_t *offsets, int64_t count, char *to) {
-  for (int64_t i = 0; i < count; ++i) std::memcpy(to + i * Size, from + offsets[i], Size);
+void copy_shifted(char *const *first, int64_t shift, int64_t count, char *to) {
+  for (int64_t i = 0; i < count; ++i) std::memcpy(to + i * Size, first[i] + shift, Size);
 }
 
-using NamedFn = void (*)(const char *, const int64_t *, int64_t, char *);
+using ShiftedFn = void (*)(char *const *, int64_t, int64_t, char *);
 
 // Null for items that are longer.
-NamedFn named_of(int64_t size) {
+ShiftedFn shifted_of(int64_t size) {
   switch (size) {
-    case 1: return copy_named<1>;
-    case 2: return copy_named<2>;
-    case 4: return copy_named<4>;
-    case 8: return copy_named<8>;
-    case 16: return copy_named<16>;
+    case 1: return copy_shifted<1>;
+    case 2: return copy_shifted<2>;
+    case 4: return copy_shifted<4>;
+    case 8: return copy_shifted<8>;
+    case 16: return copy_shifted<16>;
     default: return nullptr;
   }
 }
 
-void copy_columns(const Addresses::Columns &columns, NamedFn copy, int64_t size,
+void copy_columns(const Addresses::Columns &columns, ShiftedFn copy, int64_t size,
                   IndexFault &fault) {
-  const int64_t count = columns.index.count();
-  const auto unit = static_cast<int64_t>(item_size(columns.to.dtype));
+  const int64_t count = columns.line.count();
   const int64_t grain = std::max<int64_t>(1, 65536 / (count * size));
+  char *first = nullptr;
+  columns.from.list(0, 1, &first, fault);
   parallel_for(columns.to.count(), grain, [&](int64_t begin, int64_t end) {
-    int64_t offsets[kBlock], sources[kBlock], targets[kBlock];
+    char *named[kBlock], *sources[kBlock], *targets[kBlock];
     for (int64_t column = 0; column < count; column += kBlock) {
       const int64_t n = std::min(kBlock, count - column);
-      if (!offsets_of(columns, column, n, offsets, fault)) return;
+      if (!columns.line.list(column, n, named, fault)) return;
       for (int64_t line = begin; line < end; line += kBlock) {
         const int64_t lines = std::min(kBlock, end - line);
-        starts_of(columns.from.layout, line, lines, sources);
-        starts_of(columns.to.layout, line, lines, targets);
+        columns.from.list(line, lines, sources, fault);
+        columns.to.list(line, lines, targets, fault);
         for (int64_t i = 0; i < lines; ++i)
-          copy(columns.from.data + sources[i] * unit, offsets, n,
-               columns.to.data + targets[i] * unit + column * size);
+          copy(named, sources[i] - first, n, targets[i] + column * size);
       }
     }
   });
@@ -373,11 +344,11 @@ void copy_addressed(Addresses from, Addresses to, Order order, IndexFault &fault
   if (total == 0) return;
   const int64_t size = Addresses::fold(from, to);
   const int64_t positions = from.count();
-  Addresses::Columns columns{};
-  const NamedFn named = named_of(size);
-  if (named != nullptr && order == Order::kFree && Addresses::are_columns(from, to, &columns)) {
-    copy_columns(columns, named, size, fault);
-    return;
+  if (const ShiftedFn copy = shifted_of(size); copy != nullptr && order == Order::kFree) {
+    if (const auto columns = Addresses::columns(from, to)) {
+      copy_columns(*columns, copy, size, fault);
+      return;
+    }
   }
   Addresses::Rows rows{};
   const bool by_rows = Addresses::are_rows(from, to, &rows);

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "ops/op.h"
@@ -62,13 +63,9 @@ class Addresses {
 
   // The same index along every line, whose elements are written one behind the other: it is read
   // once for many lines.
-  struct Columns {
-    View from, to;  // one element of each line
-    View index;
-    int64_t step, extent, low;  // as of Rows
-  };
-  // Whether a folded walk is one over lines.
-  static bool are_columns(const Addresses &from, const Addresses &to, Columns *columns);
+  struct Columns;
+  // Those of a folded walk, nothing where it is no walk over lines.
+  static std::optional<Columns> columns(const Addresses &from, const Addresses &to);
 
   int64_t count() const { return base_.count(); }
   int64_t item() const { return item_; }
@@ -83,6 +80,11 @@ class Addresses {
   View base_;
   int64_t item_;
   std::vector<Axis> axes_;
+};
+
+struct Addresses::Columns {
+  Addresses line;      // what the index names in the first line
+  Addresses from, to;  // where each line begins
 };
 
 // to[i] = from[i] for every position of the walk. Ordered: one thread, so that of duplicate targets
