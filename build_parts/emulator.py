@@ -8,6 +8,7 @@ import platform
 from pathlib import Path
 
 from build_parts.batches import batched
+from build_parts.calls import write_calls
 from build_parts.contract import contract_id
 from build_parts.elf import exported_names, shared_definitions
 from build_parts.forwarders import forwarder_texts
@@ -138,7 +139,8 @@ def generate_tables() -> Path:
         'extern "C" __attribute__((visibility("default")))\n'
         f'const char *aclnn_py_emulator_contract(void) {{ return "{contract_id()}"; }}\n',
     )
-    step.done([facts, tensors, types, build_id])
+    calls = write_calls(INCLUDE, GENERATED / "calls")
+    step.done([facts, tensors, types, build_id, *calls])
     return build_id
 
 

@@ -25,6 +25,7 @@ def inputs_digest() -> str:
         (ffi / "contract", "*.py"),
         (Path(__file__).parent, "*.py"),
         (Path(__file__).parent, "*.cmake"),
+        (Path(__file__).parent, "*.json"),
     ):
         for path in sorted(folder.glob(pattern)):
             digest.update(str(path.relative_to(ROOT)).encode())

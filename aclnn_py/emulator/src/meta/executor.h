@@ -29,6 +29,9 @@ namespace emu {
 
 struct Stream;
 
+// The position in a plan of an argument that the operator does not have.
+constexpr size_t kAbsent = SIZE_MAX;
+
 struct PlanTensor {
   aclTensor tensor;
   bool present = false;

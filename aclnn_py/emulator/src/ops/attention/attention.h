@@ -8,20 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "ops/op.h"
+#include "ops/call.h"
 
 namespace emu {
-
-// An argument under the name its operator has for it; versions of one operator differ in their
-// names. Without a name the operator has no such argument.
-template <class T>
-struct Named {
-  const char *name = nullptr;
-  const T *given = nullptr;
-
-  explicit operator bool() const { return given != nullptr; }
-  const T *operator->() const { return given; }
-};
 
 // What an operator takes its query for.
 // one token is a step; always a prompt; always one token
@@ -118,9 +107,6 @@ enum class FactorForm : uint8_t {
   kPageTokenHead,
   kTokenGroup  // 32 elements of a head
 };
-
-// Position in the plan of an argument that the operator does not have.
-constexpr size_t kAbsent = std::numeric_limits<size_t>::max();
 
 // Numbers become (number + offset) * scale.
 struct Factors {

@@ -5,52 +5,19 @@
 #pragma once
 
 #include <memory>
-#include <string>
-#include <utility>
 #include <vector>
 
+#include "calls/attention.h"
 #include "ops/attention/kernel.h"
 #include "ops/norm/rows.h"
 
 namespace emu {
 
-struct TrainingCall {
-  using Tensor = Named<aclTensor> TrainingCall::*;
-
-  const char *op;
-  bool gradient;
-  bool var_len = false;  // sequences are always packed, with lists of their ends
-  bool united = false;   // one operator for packed sequences and others
-  Named<aclTensor> query, key, value;
-  Named<aclTensor> query_rope, key_rope, pse, drop, padding, mask, sink;
-  Named<aclIntArray> prefix, query_ends, key_ends, query_start, key_start;
-  double scale = 1.0, keep = 1.0;
-  int64_t before = 0, after = 0, heads = 0;
-  const char *layout = nullptr;
-  int64_t inner_precise = 0, sparse_mode = 0, pse_type = 1;
-  Named<char> softmax_layout;
-  Named<aclTensor> highest, sum;  // results of the forward form, inputs of the gradient
-  Named<aclTensor> out;           // dy is arranged like it
-  // Of the gradient.
-  Named<aclTensor> dy;
-  Named<aclTensor> query_gradient, key_gradient, value_gradient;
-  Named<aclTensor> query_rope_gradient, key_rope_gradient, sink_gradient;
-  std::vector<Named<aclTensor>> reserved;  // they must be null
-  std::vector<Named<aclTensor>> passed;    // neither read nor written
-  // All tensors of the operator in its order; those without a member are not accessed.
-  std::vector<std::pair<Tensor, const aclTensor *>> order;
-
-  TrainingCall(const char *name, bool is_gradient) : op(name), gradient(is_gradient) {}
-  TrainingCall &take(Tensor member, const char *name, const aclTensor *given) {
-    this->*member = {name, given};
-    order.emplace_back(member, given);
-    return *this;
-  }
-  TrainingCall &pass(const char *name, const aclTensor *given) {
-    passed.push_back({name, given});
-    order.emplace_back(nullptr, given);
-    return *this;
-  }
+// The forms that the operators of TrainingCall have.
+struct TrainingForm {
+  bool gradient = false;
+  bool packed = false;  // sequences are always packed, with lists of their ends
+  bool united = false;  // one operator for packed sequences and others
 };
 
 enum class BiasForm : uint8_t {
@@ -83,9 +50,10 @@ struct Training {
 };
 
 // Phase one without the plan.
-Status check_training(const TrainingCall &call, Training *training);
-// Both phases of either form.
-Status plan_training(const TrainingCall &call, uint64_t *workspace_size, aclOpExecutor **executor);
+Status check_training(const TrainingCall &call, TrainingForm form, Training *training);
+// Both phases of any form.
+Status plan_training(TrainingCall &call, TrainingForm form, uint64_t *workspace_size,
+                     aclOpExecutor **executor);
 
 // The arguments of a call where they lie, made when its kernel runs.
 class TrainingTerms final : public PairTerms {

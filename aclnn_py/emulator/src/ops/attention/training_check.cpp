@@ -15,7 +15,7 @@ constexpr int64_t kMostBatches = 2 << 20, kMostTokens = 1 << 20, kMostHeads = 25
 
 Status TrainingRules::run() {
   nulls();
-  if (ok() && c_.united) {
+  if (ok() && form_.united) {
     if (const Status s = check_chip(check_, kNoKernel)) return s;
   }
   dtypes();
@@ -36,15 +36,15 @@ Status TrainingRules::run() {
 
 void TrainingRules::nulls() {
   for (const auto *t : {&c_.query, &c_.key, &c_.value}) check_.required(t->name, t->given);
-  if (c_.gradient) check_.required(c_.dy.name, c_.dy.given);
+  if (form_.gradient) check_.required(c_.dy.name, c_.dy.given);
   each_optional([&](const Named<aclTensor> &t) { check_.optional(t.name, t.given); });
   for (const auto *list :
        {&c_.prefix, &c_.query_ends, &c_.key_ends, &c_.query_start, &c_.key_start})
     check_.optional(list->name, list->given);
-  for (const auto &t : c_.reserved) check_.optional(t.name, t.given);
-  for (const auto &t : c_.passed) check_.optional(t.name, t.given);
-  check_.required_text("inputLayout", c_.layout);
-  if (c_.gradient) {
+  each_reserved([&](const Named<aclTensor> &t) { check_.optional(t.name, t.given); });
+  for (const auto *t : {&c_.softmax, &c_.pse_gradient}) check_.optional(t->name, t->given);
+  check_.required_text(c_.layout.name, c_.layout.given);
+  if (form_.gradient) {
     for (const auto *t : {&c_.query_gradient, &c_.key_gradient, &c_.value_gradient})
       check_.required(t->name, t->given);
   } else {
@@ -66,7 +66,7 @@ void TrainingRules::dtypes() {
   }
   if (c_.pse) {
     check_.dtype(c_.pse.name, c_.pse.given);
-    t_.slopes = c_.pse_type == 2 || c_.pse_type == 3;
+    t_.slopes = pse_type() == 2 || pse_type() == 3;
     if (ok() && t_.slopes) check_.dtype_in(c_.pse.name, c_.pse->dtype, dtype_set(ACL_FLOAT));
     else if (ok()) check_.same_dtype(c_.pse.name, c_.pse->dtype, c_.query.name, kind);
   }
@@ -76,7 +76,7 @@ void TrainingRules::dtypes() {
                         &c_.query_rope_gradient, &c_.key_rope_gradient}) {
     if (*t) same(*t);
   }
-  for (const auto &t : c_.reserved) check_.dtype(t.name, t.given);
+  each_reserved([&](const Named<aclTensor> &t) { check_.dtype(t.name, t.given); });
   each_optional([&](const Named<aclTensor> &t) { check_.plain_format(t.name, t.given); });
 }
 
@@ -90,17 +90,17 @@ void TrainingRules::layout() {
                                      {"BSND", Arrangement::kTokensFirst},
                                      {"BNSD", Arrangement::kHeadsFirst},
                                      {"TND", Arrangement::kPacked}};
-  const char *allowed = c_.united    ? "BSH, SBH, BSND, BNSD, TND"
-                        : c_.var_len ? "TND"
-                                     : "BSH, SBH, BSND, BNSD";
+  const char *allowed = form_.united   ? "BSH, SBH, BSND, BNSD, TND"
+                        : form_.packed ? "TND"
+                                       : "BSH, SBH, BSND, BNSD";
   const auto *found = std::find_if(std::begin(kKnown), std::end(kKnown), [&](const Known &k) {
-    return std::strcmp(k.name, c_.layout) == 0 &&
-           (c_.united || c_.var_len == (k.form == Arrangement::kPacked));
+    return std::strcmp(k.name, c_.layout.given) == 0 &&
+           (form_.united || form_.packed == (k.form == Arrangement::kPacked));
   });
-  check_.that(found != std::end(kKnown), "inputLayout is \"%.40s\"; allowed: %s", c_.layout,
+  check_.that(found != std::end(kKnown), "inputLayout is \"%.40s\"; allowed: %s", c_.layout.given,
               allowed);
   check_.that(c_.heads >= 1 && c_.heads <= kMostHeads,
-              "headNum is %" PRId64 "; allowed: 1 to %" PRId64, c_.heads, kMostHeads);
+              "headNum is %" PRId64 "; allowed: 1 to %" PRId64, c_.heads.value, kMostHeads);
   if (!ok()) return;
   a_.op = c_.op;
   a_.query_form = a_.key_form = a_.prefix_form = a_.out_form = found->form;
@@ -108,8 +108,9 @@ void TrainingRules::layout() {
   a_.heads = c_.heads;
   check_.that(!c_.padding || c_.padding->numel() == 0, "%s is reserved; pass null",
               c_.padding.name);
-  for (const auto &t : c_.reserved)
+  each_reserved([&](const Named<aclTensor> &t) {
     check_.that(!t, "%s is given; queries of this dtype have no scale, pass null", t.name);
+  });
   const std::string statistics = c_.softmax_layout ? c_.softmax_layout.given : "";
   check_.that(statistics.empty() || statistics == "same_as_input",
               "%s is \"%.40s\"; allowed: \"\", \"same_as_input\"", c_.softmax_layout.name,
@@ -259,11 +260,11 @@ void TrainingRules::attributes() {
   a_.scale = static_cast<float>(c_.scale);
   t_.keep = static_cast<float>(c_.keep);
   check_.that(c_.keep > 0.0 && c_.keep <= 1.0 && t_.keep > 0.0f,
-              "keepProb is %g; allowed: greater than 0, up to 1", c_.keep);
-  check_.that(c_.pse_type >= 0 && c_.pse_type <= 3, "pseType is %" PRId64 "; allowed: 0 to 3",
-              c_.pse_type);
+              "keepProb is %g; allowed: greater than 0, up to 1", c_.keep.value);
+  check_.that(pse_type() >= 0 && pse_type() <= 3, "pseType is %" PRId64 "; allowed: 0 to 3",
+              pse_type());
   check_.that(c_.inner_precise >= 0 && c_.inner_precise <= 4,
-              "innerPrecise is %" PRId64 "; allowed: 0 to 4", c_.inner_precise);
+              "innerPrecise is %" PRId64 "; allowed: 0 to 4", c_.inner_precise.value);
   a_.clear_masked_rows = c_.inner_precise == 2;
 }
 
@@ -305,7 +306,7 @@ void TrainingRules::results() {
   const int last = like.rank - 1;
   like.shape[last] =
       a_.query_form == Arrangement::kHidden ? a_.heads * a_.value_width : a_.value_width;
-  if (!c_.gradient) {
+  if (!form_.gradient) {
     check_.shape(c_.out.name, c_.out.given, like);
     return;
   }
@@ -326,8 +327,8 @@ void TrainingRules::results() {
   as(c_.sink_gradient, c_.sink);
 }
 
-Status check_training(const TrainingCall &call, Training *training) {
-  return TrainingRules(call, training).run();
+Status check_training(const TrainingCall &call, TrainingForm form, Training *training) {
+  return TrainingRules(call, form, training).run();
 }
 
 }  // namespace emu

@@ -12,19 +12,22 @@ namespace emu {
 
 class TrainingRules {
  public:
-  TrainingRules(const TrainingCall &call, Training *training)
-      : c_(call), t_(*training), a_(training->attention), check_(call.op) {}
+  TrainingRules(const TrainingCall &call, TrainingForm form, Training *training)
+      : c_(call), form_(form), t_(*training), a_(training->attention), check_(call.op) {}
 
   Status run();
 
  private:
   bool ok() const { return check_.ok(); }
+  int64_t pse_type() const { return c_.pse_type.value_or(1); }
   bool packed() const { return a_.query_form == Arrangement::kPacked; }
 
   // training_check.cpp
   void nulls();
   template <class F>
   void each_optional(F &&f);
+  template <class F>
+  void each_reserved(F &&f);
   void dtypes();
   void layout();
   struct Sizes {
@@ -56,6 +59,7 @@ class TrainingRules {
   void results();
 
   const TrainingCall &c_;
+  const TrainingForm form_;
   Training &t_;
   Attention &a_;
   Check check_;
@@ -69,6 +73,13 @@ void TrainingRules::each_optional(F &&f) {
         &c_.value_gradient, &c_.query_rope_gradient, &c_.key_rope_gradient, &c_.sink_gradient}) {
     if (*t) f(*t);
   }
+}
+
+// Factors of a query with 8 bits.
+template <class F>
+void TrainingRules::each_reserved(F &&f) {
+  for (const auto *t : {&c_.d_scale_q, &c_.d_scale_k, &c_.d_scale_v, &c_.d_scale_dy, &c_.d_scale_o})
+    f(*t);
 }
 
 template <class F>

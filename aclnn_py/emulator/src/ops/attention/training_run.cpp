@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plan of both forms, and the run of the forward one in the kernel of inference.
-#include <algorithm>
-
 #include "ops/attention/training.h"
 
 namespace emu {
@@ -37,51 +35,40 @@ Status run_training(const Training &t, PlanContext &c) {
 
 }  // namespace
 
-Status plan_training(const TrainingCall &call, uint64_t *workspace_size, aclOpExecutor **executor) {
+Status plan_training(TrainingCall &call, TrainingForm form, uint64_t *workspace_size,
+                     aclOpExecutor **executor) {
   const auto training = std::make_shared<Training>();
-  if (const Status s = check_training(call, training.get())) return s;
+  if (const Status s = check_training(call, form, training.get())) return s;
+  for (auto *t : {&call.softmax, &call.pse_gradient, &call.d_scale_q, &call.d_scale_k,
+                  &call.d_scale_v, &call.d_scale_dy, &call.d_scale_o})
+    t->accessed = false;
   PlanBuilder plan(call.op);
+  call.plan(plan);
   Attention &a = training->attention;
+  a.query_at = call.query.at;
+  a.key_at = call.key.at;
+  a.value_at = call.value.at;
+  a.query_rope_at = call.query_rope.at;
+  a.key_rope_at = call.key_rope.at;
+  a.pse_at = call.pse.at;
+  a.mask_at = call.mask.at;
+  a.sink_at = call.sink.at;
+  a.out_at = call.out.at;
   Training &t = *training;
-  using Call = TrainingCall;
-  struct Place {
-    Call::Tensor member;
-    size_t *at;
-    bool result;
-  };
-  const bool forward = !call.gradient;
-  a.pse_at = a.mask_at = kAbsent;
-  const Place places[] = {{&Call::query, &a.query_at, false},
-                          {&Call::key, &a.key_at, false},
-                          {&Call::value, &a.value_at, false},
-                          {&Call::query_rope, &a.query_rope_at, false},
-                          {&Call::key_rope, &a.key_rope_at, false},
-                          {&Call::pse, &a.pse_at, false},
-                          {&Call::drop, &t.drop_at, false},
-                          {&Call::padding, &t.padding_at, false},
-                          {&Call::mask, &a.mask_at, false},
-                          {&Call::sink, &a.sink_at, false},
-                          {&Call::highest, &t.highest_at, forward},
-                          {&Call::sum, &t.sum_at, forward},
-                          {&Call::out, &a.out_at, forward},
-                          {&Call::dy, &t.dy_at, false},
-                          {&Call::query_gradient, &t.query_gradient_at, true},
-                          {&Call::key_gradient, &t.key_gradient_at, true},
-                          {&Call::value_gradient, &t.value_gradient_at, true},
-                          {&Call::query_rope_gradient, &t.query_rope_gradient_at, true},
-                          {&Call::key_rope_gradient, &t.key_rope_gradient_at, true},
-                          {&Call::sink_gradient, &t.sink_gradient_at, true}};
-  for (const auto &[member, given] : call.order) {
-    const Call::Tensor wanted = member;
-    const auto *place = std::find_if(std::begin(places), std::end(places),
-                                     [&](const Place &p) { return p.member == wanted; });
-    if (place == std::end(places)) plan.unused(given);
-    else *place->at = place->result ? plan.output(given) : plan.input(given);
-  }
+  t.drop_at = call.drop.at;
+  t.padding_at = call.padding.at;
+  t.highest_at = call.highest.at;
+  t.sum_at = call.sum.at;
+  t.dy_at = call.dy.at;
+  t.query_gradient_at = call.query_gradient.at;
+  t.key_gradient_at = call.key_gradient.at;
+  t.value_gradient_at = call.value_gradient.at;
+  t.query_rope_gradient_at = call.query_rope_gradient.at;
+  t.key_rope_gradient_at = call.key_rope_gradient.at;
+  t.sink_gradient_at = call.sink_gradient.at;
   const std::shared_ptr<const Training> kept = training;
-  const bool gradient = call.gradient;
   return plan.finish(
-      [kept, gradient](PlanContext &c) {
+      [kept, gradient = form.gradient](PlanContext &c) {
         return gradient ? run_training_gradient(*kept, c) : run_training(*kept, c);
       },
       workspace_size, executor);

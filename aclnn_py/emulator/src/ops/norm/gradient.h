@@ -11,7 +11,6 @@
 
 namespace emu {
 
-constexpr size_t kAbsent = static_cast<size_t>(-1);
 // Sums over the rows are made of this many pieces, whatever the number of threads.
 constexpr int64_t kPieces = 64;
 
