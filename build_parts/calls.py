@@ -3,8 +3,9 @@
 
 `ops/call.h` of the emulator says what a source does with them. All versions of an operator have one
 struct; a parameter that a version lacks has no name there. `calls.json` joins further operators
-and names members: "operators" are joined with all their versions, "names" gives parameters another
-name than their own in snake case, which then is one member for all of them.
+and names members: "operators" are joined with all their versions, "names" gives a parameter (or an
+"Operator.parameter") another name than its own in snake case, so that several are one member, and
+"defaults" says what a number is where an operator lacks it.
 """
 
 from __future__ import annotations
@@ -33,15 +34,15 @@ MEMBERS = {
     "F": ("Named<aclFloatArray>", "_array"),
     "B": ("Named<aclBoolArray>", "_array"),
     "s": ("Named<char>", "_text"),
-    "y": ("Value<aclDataType>", "_dtype"),
-    "?": ("Value<bool>", "_flag"),
-    "b": ("Value<int64_t>", "_number"),
-    "i": ("Value<int64_t>", "_number"),
-    "u": ("Value<uint64_t>", "_number"),
-    "l": ("Value<int64_t>", "_number"),
-    "q": ("Value<uint64_t>", "_number"),
-    "f": ("Value<double>", "_number"),
-    "d": ("Value<double>", "_number"),
+    "y": ("aclDataType", "_dtype"),
+    "?": ("bool", "_flag"),
+    "b": ("int64_t", "_number"),
+    "i": ("int64_t", "_number"),
+    "u": ("uint64_t", "_number"),
+    "l": ("int64_t", "_number"),
+    "q": ("uint64_t", "_number"),
+    "f": ("double", "_number"),
+    "d": ("double", "_number"),
 }
 MOST_TENSORS = 48
 _VERSION = re.compile(r"V\d+$")
@@ -66,6 +67,8 @@ class Group:
 
     struct: str
     operators: dict[str, tuple[Argument, ...]]
+    defaults: dict[str, str]
+    """Member -> the number that stands for a parameter which an operator lacks, if it is not 0."""
 
     def members(self) -> dict[str, str]:
         """Name and type of each member, in the order in which operators first have them."""
@@ -92,20 +95,15 @@ def groups_of(operators: list[Operator], rows: dict[str, dict[str, Any]]) -> lis
     group_of = {operator: name for name, row in rows.items() for operator in row["operators"]}
     joined: dict[str, list[Operator]] = {}
     for operator in operators:
-        base = _VERSION.sub("", short_name(operator.name))
+        base = base_name(operator.name)
         joined.setdefault(group_of.get(base, base), []).append(operator)
-    return [
-        make_group(name, members, rows.get(name, {}).get("names", {}))
-        for name, members in joined.items()
-    ]
+    return [make_group(name, members, rows.get(name, {})) for name, members in joined.items()]
 
 
-def make_group(name: str, operators: list[Operator], names: dict[str, str]) -> Group:
+def make_group(name: str, operators: list[Operator], row: dict[str, Any]) -> Group:
     """Give each parameter a member of one type; parameters of one name and type share it."""
-    known = {parameter.name for operator in operators for parameter in operator.parameters}
-    if unknown := names.keys() - known:
-        text = ", ".join(sorted(unknown))
-        raise BuildError(f"{GROUPS.name}: {name}Call has no parameter {text}")
+    names: dict[str, str] = row.get("names", {})
+    unused = set(names)
     types: dict[str, str] = {}
     of_operator = {}
     for operator in operators:
@@ -114,8 +112,11 @@ def make_group(name: str, operators: list[Operator], names: dict[str, str]) -> G
             operator.parameters, operator.kinds, operator.modes.lower(), strict=True
         ):
             ctype, suffix = MEMBERS[kind]
-            member = names.get(parameter.name) or member_name(parameter.name)
-            if parameter.name not in names and any(a.member == member for a in arguments):
+            spelled = (f"{base_name(operator.name)}.{parameter.name}", parameter.name)
+            named = next((word for word in spelled if word in names), "")
+            unused.discard(named)
+            member = names.get(named) or member_name(parameter.name)
+            if not named and any(argument.member == member for argument in arguments):
                 member = snake_case(parameter.name)
             if types.setdefault(member, ctype) != ctype:
                 member += suffix
@@ -130,7 +131,11 @@ def make_group(name: str, operators: list[Operator], names: dict[str, str]) -> G
                 f"{operator.name} has more tensors than OperatorCall of ops/call.h holds"
             )
         of_operator[operator.name] = tuple(arguments)
-    return Group(f"{name}Call", of_operator)
+    defaults: dict[str, str] = row.get("defaults", {})
+    if unused := unused | (defaults.keys() - types.keys()):
+        text = ", ".join(sorted(unused))
+        raise BuildError(f"{GROUPS.name}: {name}Call has no parameter {text}")
+    return Group(f"{name}Call", of_operator, defaults)
 
 
 def member_name(parameter: str) -> str:
@@ -142,6 +147,11 @@ def member_name(parameter: str) -> str:
 def short_name(operator: str) -> str:
     """`aclnnAdd` -> `Add`; the Fourier transforms are called acl and a name."""
     return operator.removeprefix("aclnn" if operator.startswith("aclnn") else "acl")
+
+
+def base_name(operator: str) -> str:
+    """The short name without a version: `aclnnAddV3` -> `Add`."""
+    return _VERSION.sub("", short_name(operator))
 
 
 def header_text(family: str, groups: list[Group]) -> str:
@@ -156,7 +166,9 @@ def header_text(family: str, groups: list[Group]) -> str:
     for group in groups:
         lines.append(f"struct {group.struct} : OperatorCall {{")
         lines.append("  using OperatorCall::OperatorCall;")
-        lines += [f"  {ctype} {member};" for member, ctype in group.members().items()]
+        for member, ctype in group.members().items():
+            number = "" if "<" in ctype else f"{{{group.defaults.get(member, '')}}}"
+            lines.append(f"  {ctype} {member}{number};")
         lines.append("};")
         lines += [f"using CallOf{short_name(one)} = {group.struct};" for one in group.operators]
     lines.append("}  // namespace emu")
@@ -179,8 +191,10 @@ def entry_text(struct: str, name: str, arguments: tuple[Argument, ...]) -> str:
         text = f'"{one.parameter}", {one.parameter}'
         if one.access:
             lines.append(f"call.add(&call.{one.member}, {text}, emu::Access::{one.access});")
-        else:
+        elif "<" in one.type:
             lines.append(f"call.{one.member} = {{{text}}};")
+        else:
+            lines.append(f"call.{one.member} = {one.parameter};")
     lines += [
         "return RUN(call, workspaceSize, executor);",
         "} EMU_CATCH",

@@ -46,7 +46,7 @@ def test_members_are_named_and_accessed_as_the_prototype_says():
         "mode": ("mode", ""),
         "yOut": ("y_out", "written"),
     }
-    assert found.members()["dim_num"] == "Value<int64_t>"
+    assert found.members()["dim_num"] == "int64_t"
     assert found.members()["mode"] == "Named<char>"
 
 
@@ -58,8 +58,8 @@ def test_versions_share_a_struct_and_the_members_of_equal_type():
     assert list(found.operators) == ["aclnnFoo", "aclnnFooV2"]
     assert found.members() == {
         "x": "Named<aclTensor>",
-        "size": "Value<int64_t>",
-        "rate": "Value<double>",
+        "size": "int64_t",
+        "rate": "double",
         "rate_tensor": "Named<aclTensor>",
     }
 
@@ -69,6 +69,13 @@ def test_operators_are_joined_and_renamed_by_rows():
     found = group(rows, Foo="const aclTensor *x", BarV2="const aclTensor *in")
     assert found.struct == "BothCall"
     assert found.members() == {"x": "Named<aclTensor>"}
+
+
+def test_a_name_may_belong_to_one_operator_and_a_number_may_have_a_default():
+    row = {"operators": ["Foo", "Bar"], "names": {"Bar.in": "y"}, "defaults": {"mode": "1"}}
+    found = group({"Both": row}, Foo="const aclTensor *in", Bar="const aclTensor *in, int64_t mode")
+    assert list(found.members()) == ["in", "y", "mode"]
+    assert "int64_t mode{1};" in calls.header_text("math", [found])
 
 
 def test_two_parameters_of_one_member_are_refused():

@@ -11,8 +11,9 @@
 //
 //     EMU_VERSIONS(FlashAttentionScore, V2, V3) {
 //
-// A parameter that a version lacks has no name there, and is null; a number is 0 (`value_or` says
-// what else). build_parts/calls.json joins operators that are no versions of each other.
+// A parameter that a version lacks has no name there, and is null; a number is 0.
+// build_parts/calls.json joins operators that are no versions of each other, renames members and
+// gives such numbers another value.
 #pragma once
 
 #include <array>
@@ -34,16 +35,6 @@ struct Named {
 
   explicit operator bool() const { return given != nullptr; }
   const T *operator->() const { return given; }
-};
-
-// A number, a truth value or a dtype.
-template <class T>
-struct Value {
-  const char *name = nullptr;
-  T value = T();
-
-  operator T() const { return value; }  // NOLINT: it is used as the number that it is
-  T value_or(T other) const { return name != nullptr ? value : other; }
 };
 
 enum class Access : uint8_t { read, written, both };

@@ -70,32 +70,33 @@ Status AttentionRules::run() {
 }
 
 void AttentionRules::nulls() {
-  check_.required("query", c_.query);
-  side("key", c_.key);
-  side("value", c_.value);
-  check_.required("attentionOut", c_.out).required_text("inputLayout", c_.layout);
+  check_.required("query", c_.query.given);
+  side(c_.key, c_.key_tensor);
+  side(c_.value, c_.value_tensor);
+  check_.required("attentionOut", c_.out.given).required_text("inputLayout", c_.layout.given);
   if (c_.with_lse) check_.required(c_.lse.name, c_.lse.given);
   else if (c_.lse.name != nullptr) check_.optional(c_.lse.name, c_.lse.given);
   for (const auto *tensor : {&c_.pse, &c_.mask}) check_.optional(tensor->name, tensor->given);
   for (const auto *array :
        {&c_.query_lengths, &c_.key_lengths, &c_.prefix_length, &c_.query_starts, &c_.key_starts})
     check_.optional(array->name, array->given);
-  c_.each_optional([&](const Named<aclTensor> &t) { check_.optional(t.name, t.given); });
-  if (ok()) keys_ = members("key", c_.key);
-  if (ok()) values_ = members("value", c_.value);
+  each_optional([&](const Named<aclTensor> &t) { check_.optional(t.name, t.given); });
+  if (ok()) keys_ = members(c_.key, c_.key_tensor);
+  if (ok()) values_ = members(c_.value, c_.value_tensor);
 }
 
-void AttentionRules::side(const char *name, const AttentionSide &given) {
-  given.tensor ? check_.required(name, given.tensor) : check_.required(name, given.list);
+// Keys or values: a list, or the one tensor of an operator that takes no list.
+void AttentionRules::side(const Named<aclTensorList> &list, const Named<aclTensor> &tensor) {
+  tensor.name ? check_.required(tensor.name, tensor.given) : check_.required(list.name, list.given);
 }
 
-std::vector<const aclTensor *> AttentionRules::members(const char *name,
-                                                       const AttentionSide &given) {
-  if (given.tensor) return {given.tensor};
-  const auto &members = given.list->members;
-  check_.that(!members.empty(), "%s is an empty list", name);
+std::vector<const aclTensor *> AttentionRules::members(const Named<aclTensorList> &list,
+                                                       const Named<aclTensor> &tensor) {
+  if (tensor.name) return {tensor.given};
+  const auto &members = list->members;
+  check_.that(!members.empty(), "%s is an empty list", list.name);
   for (size_t i = 0; ok() && i < members.size(); ++i) {
-    check_.that(members[i] && live(members[i]), "%s[%zu] is null or was destroyed", name, i);
+    check_.that(members[i] && live(members[i]), "%s[%zu] is null or was destroyed", list.name, i);
   }
   return {members.begin(), members.end()};
 }
@@ -116,7 +117,7 @@ void AttentionRules::plain(const char *name, const aclTensor *tensor) {
 
 void AttentionRules::dtypes() {
   const aclDataType query = c_.query->dtype;
-  plain("query", c_.query);
+  plain("query", c_.query.given);
   for (const auto &[name, tensors] : {std::pair{"key", &keys_}, std::pair{"value", &values_}}) {
     for (const aclTensor *tensor : *tensors) {
       plain(name, tensor);
@@ -129,7 +130,7 @@ void AttentionRules::dtypes() {
     }
   }
   optional_dtypes();
-  plain("attentionOut", c_.out);
+  plain("attentionOut", c_.out.given);
   if (!ok()) return;
   if (c_.quant2) {
     check_.that(one_byte(c_.out->dtype), "%s is given, so attentionOut must be INT8, not %s",
@@ -162,7 +163,7 @@ void AttentionRules::optional_dtypes() {
                 c_.pse.name, dtype_name(c_.pse->dtype), dtype_name(query));
   }
   check_.dtype(c_.mask.name, c_.mask.given);
-  c_.each_optional([&](const Named<aclTensor> &t) { check_.dtype(t.name, t.given); });
+  each_optional([&](const Named<aclTensor> &t) { check_.dtype(t.name, t.given); });
   if (!ok()) return;
   for (const auto *part : {&c_.key_prefix, &c_.value_prefix}) {
     if (!*part) continue;
@@ -194,26 +195,26 @@ void AttentionRules::optional_dtypes() {
 // The kernel of PromptFlashAttention alone takes its tensors as they lie; those of the others copy
 // strided ones.
 void AttentionRules::contiguous() {
-  if (c_.kind != AttentionKind::kPrompt) return;
+  if (form_.kind != AttentionKind::kPrompt) return;
   const auto whole = [&](const char *name, const aclTensor *tensor) {
     check_.that(!tensor || tensor->contiguous(), "%s is a strided view; it must be contiguous",
                 name);
   };
-  whole("query", c_.query);
+  whole("query", c_.query.given);
   for (const aclTensor *tensor : keys_) whole("key", tensor);
   for (const aclTensor *tensor : values_) whole("value", tensor);
   whole(c_.pse.name, c_.pse.given);
   whole(c_.mask.name, c_.mask.given);
-  c_.each_optional([&](const Named<aclTensor> &t) { whole(t.name, t.given); });
+  each_optional([&](const Named<aclTensor> &t) { whole(t.name, t.given); });
 }
 
 void AttentionRules::layout() {
   const auto *named =
       std::find_if(std::begin(kLayoutNames), std::end(kLayoutNames), [&](const LayoutName &l) {
-        return l.from <= c_.layouts && std::strcmp(l.name, c_.layout) == 0;
+        return l.from <= form_.layouts && std::strcmp(l.name, c_.layout.given) == 0;
       });
-  check_.that(named != std::end(kLayoutNames), "inputLayout is \"%.40s\"; allowed: %s", c_.layout,
-              layout_names(c_.layouts).c_str());
+  check_.that(named != std::end(kLayoutNames), "inputLayout is \"%.40s\"; allowed: %s",
+              c_.layout.given, layout_names(form_.layouts).c_str());
   if (!ok()) return;
   a_.query_form = a_.key_form = a_.prefix_form = named->input;
   a_.out_form = named->output;
@@ -233,7 +234,9 @@ void AttentionRules::attributes() {
   check_.that(ok() && c_.heads % a_.kv_heads == 0,
               "numHeads is %" PRId64 ", not a multiple of numKeyValueHeads, %" PRId64, c_.heads,
               a_.kv_heads);
-  const int64_t largest = c_.relaxed ? kMostHeads : rotary() ? kLargestRotaryGroup : kLargestGroup;
+  const int64_t largest = form_.relaxed ? kMostHeads
+                          : rotary()    ? kLargestRotaryGroup
+                                        : kLargestGroup;
   check_.that(ok() && a_.group() <= largest,
               "numHeads is %" PRId64 ", more than %" PRId64 " times numKeyValueHeads, %" PRId64,
               c_.heads, largest, a_.kv_heads);
@@ -243,8 +246,8 @@ void AttentionRules::attributes() {
   a_.clear_masked_rows = (c_.inner_precise & 2) != 0;
 }
 
-Status check_attention(const AttentionCall &call, Attention *attention) {
-  return AttentionRules(call, attention).run();
+Status check_attention(const AttentionCall &call, AttentionForm form, Attention *attention) {
+  return AttentionRules(call, form, attention).run();
 }
 
 }  // namespace emu

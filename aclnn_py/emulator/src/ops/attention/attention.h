@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "ops/call.h"
+#include "calls/attention.h"
 
 namespace emu {
 
@@ -20,56 +20,14 @@ enum class AttentionKind { kEither, kPrompt, kStep };
 // the result and those with heads before packed tokens.
 enum class AttentionLayouts { kFour, kPacked, kAll };
 
-// Keys or values: a list, or the one tensor of an operator that takes no list.
-struct AttentionSide {
-  const aclTensorList *list = nullptr;
-  const aclTensor *tensor = nullptr;
+// How the operators of AttentionCall differ.
+struct AttentionForm {
+  AttentionKind kind = AttentionKind::kEither;
+  AttentionLayouts layouts = AttentionLayouts::kFour;
+  bool relaxed = false;  // more heads per group and more sizes of pages
 };
 
-struct AttentionCall {
-  const char *op;
-  AttentionKind kind;
-  AttentionLayouts layouts;
-  bool relaxed;  // the fourth and later versions take more heads per group and more sizes of pages
-  const aclTensor *query;
-  AttentionSide key, value;
-  Named<aclTensor> pse, mask;
-  Named<aclIntArray> query_lengths, key_lengths;
-  // In the order of the operators.
-  Named<aclTensor> dequant1, quant1, dequant2, quant2, offset2;  // of scores, powers and results
-  Named<aclTensor> factors, factor_offsets;  // of keys and values in one tensor each
-  Named<aclTensor> block_table;
-  Named<aclTensor> query_padding, kv_padding;
-  Named<aclTensor> key_factors, key_offsets, value_factors, value_offsets;
-  Named<aclTensor> key_prefix, value_prefix;
-  Named<aclTensor> query_rope, key_rope, key_rope_scale;
-  Named<aclTensor> query_scale, sink;
-  Named<aclIntArray> prefix_length, query_starts, key_starts;
-  int64_t heads, kv_heads;
-  double scale;
-  int64_t before, after;  // preTokens, nextTokens
-  const char *layout;
-  int64_t sparse_mode, inner_precise, block_size;
-  int64_t factor_mode, key_mode, value_mode, query_mode, pse_type;
-  bool with_lse;
-  const aclTensor *out;
-  Named<aclTensor> lse;
-
-  // The optional tensors between the mask and the result, in the order of the operators.
-  template <class F>
-  void each_optional(F &&f) const {
-    for (const auto *t :
-         {&dequant1,     &quant1,         &dequant2,      &quant2,         &offset2,
-          &factors,      &factor_offsets, &block_table,   &query_padding,  &kv_padding,
-          &key_factors,  &key_offsets,    &value_factors, &value_offsets,  &key_prefix,
-          &value_prefix, &query_rope,     &key_rope,      &key_rope_scale, &query_scale,
-          &sink}) {
-      f(*t);
-    }
-  }
-};
-
-// An argument of the operator's definition as a Named.
+// An argument of an operator's definition as a Named.
 #define EMU_ARGUMENT(NAME) {#NAME, NAME}
 
 // Where the dimensions of a tensor are. In kHidden (BSH) the heads lie side by side in the last
@@ -162,13 +120,13 @@ struct Attention {
 
 // Phase one without the plan: 161001 for nulls, 161002 for dtypes, formats and strides, 561002 for
 // the rest.
-Status check_attention(const AttentionCall &call, Attention *attention);
+Status check_attention(const AttentionCall &call, AttentionForm form, Attention *attention);
 
 // Runs on the worker of the stream.
 Status run_attention(const Attention &attention, PlanContext &context);
 
 // Both, with the plan between them.
-Status plan_attention(const AttentionCall &call, uint64_t *workspace_size,
+Status plan_attention(AttentionCall &call, AttentionForm form, uint64_t *workspace_size,
                       aclOpExecutor **executor);
 
 }  // namespace emu

@@ -89,7 +89,7 @@ void AttentionRules::dequantised_query() {
               "query has %" PRId64 " tokens; with %s at most %" PRId64 " are allowed", a_.queries,
               c_.query_scale.name, kMostQuantisedQueries);
   if (!ok()) return;
-  Layout expected = layout_of(*c_.query);
+  Layout expected = layout_of(*c_.query.given);
   if (a_.query_form == Arrangement::kHidden) expected.shape[2] = a_.heads;
   else --expected.rank;
   check_.shape(c_.query_scale.name, c_.query_scale.given, expected);
@@ -136,7 +136,7 @@ void AttentionRules::float_query() {
           a_.key_form == Arrangement::kHeadsFirst && c_.block_table,
       "inputLayout is %s; for a query of FLOAT8_E4M3FN it is NTD_TND, with keys in pages of "
       "4 dimensions",
-      c_.layout);
+      c_.layout.given);
   check_.that(a_.width == 128 && a_.value_width == 128,
               "query has heads of %" PRId64 " elements; of FLOAT8_E4M3FN it is 128", a_.width);
   check_.that(c_.key_factors && c_.value_factors && c_.quant1,
@@ -144,7 +144,7 @@ void AttentionRules::float_query() {
               c_.key_factors.name, c_.value_factors.name, c_.quant1.name);
   if (!ok()) return;
   const int64_t pages[] = {keys_[0]->shape[0], a_.kv_heads, a_.block_size}, one[] = {1};
-  Layout expected = layout_of(*c_.query);
+  Layout expected = layout_of(*c_.query.given);
   --expected.rank;
   check_.shape(c_.query_scale.name, c_.query_scale.given, expected);
   check_.shape(c_.key_factors.name, c_.key_factors.given, dense_layout(pages, 3));
@@ -177,7 +177,7 @@ void AttentionRules::float_factors() {
                   (a_.out_form == a_.query_form || a_.out_form == Arrangement::kTokensFirst),
               "key has dtype %s; then shared prefixes and rotary parts are not allowed, and "
               "inputLayout is BSH, BNSD, BSND, BNSD_BSND or TND, not %s",
-              dtype_name(key), c_.layout);
+              dtype_name(key), c_.layout.given);
   check_.that(!c_.quant2 || mode == 0,
               "%s is given; with keyAntiquantMode %" PRId64 " it must be null", c_.quant2.name,
               mode);
@@ -213,7 +213,7 @@ void AttentionRules::separate_factors() {
                 c_.key_factors.name);
     check_.that(!a_.packed() || c_.key_mode == 0,
                 "keyAntiquantMode is %" PRId64 "; with inputLayout %s it is 0", c_.key_mode,
-                c_.layout);
+                c_.layout.given);
   }
   a_.key_factors = factor(c_.key_factors, c_.key_offsets, c_.key_mode, 1, 0);
   a_.value_factors = factor(c_.value_factors, c_.value_offsets, c_.value_mode, 1, 0);
@@ -316,7 +316,7 @@ void AttentionRules::results_factors() {
   check_.that(!few_bits(), "%s is given; results for keys of 4 bits cannot be quantised",
               c_.quant2.name);
   check_.that(!a_.packed(), "%s is given; with inputLayout %s it must be null", c_.quant2.name,
-              c_.layout);
+              c_.layout.given);
   const int64_t channels = a_.heads * a_.value_width, count = c_.quant2->numel();
   check_.that(count == 1 || count == channels,
               "%s has shape %s; it must have 1 element or %" PRId64

@@ -14,7 +14,7 @@ constexpr int64_t kTriangle = 2048, kTreeMode = 9;
 void AttentionRules::pse() {
   if (!c_.pse) return;
   check_.that(!a_.packed(), "%s is given; with inputLayout %s it must be null", c_.pse.name,
-              c_.layout);
+              c_.layout.given);
   const aclTensor &t = *c_.pse.given;
   check_.rank(c_.pse.name, &t, 4, 4);
   if (!ok()) return;
@@ -29,17 +29,17 @@ void AttentionRules::pse() {
 // A step has one row per sequence, whatever the rank; a prompt may share its rows between
 // sequences.
 void AttentionRules::mask() {
-  const bool may_be_tree = c_.relaxed && c_.sparse_mode == kTreeMode;
+  const bool may_be_tree = form_.relaxed && c_.sparse_mode == kTreeMode;
   if (prompt() || may_be_tree) {
     check_.that((c_.sparse_mode >= 0 && c_.sparse_mode <= 4) || may_be_tree,
                 "sparseMode is %" PRId64 "; allowed: 0 to 4%s", c_.sparse_mode,
-                c_.relaxed ? ", 9" : "");
+                form_.relaxed ? ", 9" : "");
     check_.that(c_.mask || c_.sparse_mode == 0, "%s is null; sparseMode %" PRId64 " needs it",
                 c_.mask.name, c_.sparse_mode);
     check_.that(!a_.packed() || (c_.mask ? c_.sparse_mode >= 3 : c_.sparse_mode == 0),
                 "sparseMode is %" PRId64
                 "; with inputLayout %s it is 0 without a mask, 3 or 4 with one",
-                c_.sparse_mode, c_.layout);
+                c_.sparse_mode, c_.layout.given);
     a_.triangle = c_.sparse_mode >= 2 && c_.sparse_mode <= 4;
   }
   if (!ok() || !c_.mask) return;
@@ -170,7 +170,7 @@ void AttentionRules::results() {
   }
   Layout expected;
   for (const int64_t size : sizes) expected.push(size, 0);
-  check_.shape("attentionOut", c_.out, expected);
+  check_.shape("attentionOut", c_.out.given, expected);
   if (!c_.with_lse) return;
   Layout sums;
   sizes = a_.packed() ? std::vector<int64_t>{rows, n, 1} : std::vector<int64_t>{b, n, s, 1};

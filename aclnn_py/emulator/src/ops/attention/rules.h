@@ -19,8 +19,8 @@ constexpr int64_t kLatentWidth = 512;
 // The rules fill in the problem as they go.
 class AttentionRules {
  public:
-  AttentionRules(const AttentionCall &call, Attention *attention)
-      : c_(call), a_(*attention), check_(call.op) {}
+  AttentionRules(const AttentionCall &call, AttentionForm form, Attention *attention)
+      : c_(call), form_(form), a_(*attention), check_(call.op) {}
 
   Status run();
 
@@ -32,7 +32,7 @@ class AttentionRules {
   bool ok() const { return check_.ok(); }
   // Whether the query counts as a prompt: a step has no band and one row of mask per sequence.
   bool prompt() const {
-    return a_.queries > 1 || a_.packed() || c_.kind == AttentionKind::kPrompt || rotary() ||
+    return a_.queries > 1 || a_.packed() || form_.kind == AttentionKind::kPrompt || rotary() ||
            a_.width != a_.value_width;
   }
   bool rotary() const { return bool(c_.query_rope); }
@@ -53,8 +53,12 @@ class AttentionRules {
 
   // arguments.cpp
   void nulls();
-  void side(const char *name, const AttentionSide &given);
-  std::vector<const aclTensor *> members(const char *name, const AttentionSide &given);
+  // The optional tensors between the mask and the result.
+  template <class F>
+  void each_optional(F &&f) const;
+  void side(const Named<aclTensorList> &list, const Named<aclTensor> &tensor);
+  std::vector<const aclTensor *> members(const Named<aclTensorList> &list,
+                                         const Named<aclTensor> &tensor);
   void dtypes();
   void optional_dtypes();
   void plain(const char *name, const aclTensor *tensor);
@@ -112,9 +116,22 @@ class AttentionRules {
   void results();
 
   const AttentionCall &c_;
+  const AttentionForm form_;
   Attention &a_;
   Check check_;
   std::vector<const aclTensor *> keys_, values_;
 };
+
+template <class F>
+void AttentionRules::each_optional(F &&f) const {
+  for (const auto *t : {&c_.dequant1,      &c_.quant1,        &c_.dequant2,       &c_.quant2,
+                        &c_.offset2,       &c_.factors,       &c_.factor_offsets, &c_.block_table,
+                        &c_.query_padding, &c_.kv_padding,    &c_.key_factors,    &c_.key_offsets,
+                        &c_.value_factors, &c_.value_offsets, &c_.key_prefix,     &c_.value_prefix,
+                        &c_.query_rope,    &c_.key_rope,      &c_.key_rope_scale, &c_.query_scale,
+                        &c_.sink}) {
+    f(*t);
+  }
+}
 
 }  // namespace emu

@@ -244,43 +244,41 @@ class Run {
 
 Status run_attention(const Attention &a, PlanContext &c) { return Run(a, c).run(); }
 
-Status plan_attention(const AttentionCall &call, uint64_t *workspace_size,
+Status plan_attention(AttentionCall &call, AttentionForm form, uint64_t *workspace_size,
                       aclOpExecutor **executor) {
   const auto attention = std::make_shared<Attention>();
-  if (const Status s = check_attention(call, attention.get())) return s;
+  if (const Status s = check_attention(call, form, attention.get())) return s;
+  call.lse.accessed = call.with_lse;
   PlanBuilder plan(call.op);
+  call.plan(plan);
   Attention &a = *attention;
-  a.query_at = plan.input(call.query);
-  const auto side = [&](const AttentionSide &given) {
-    return given.tensor ? plan.input(given.tensor) : plan.input_list(given.list);
-  };
-  a.key_at = side(call.key);
-  a.value_at = side(call.value);
-  a.pse_at = plan.input(call.pse.given);
-  a.mask_at = plan.input(call.mask.given);
-  size_t offset_at = kAbsent, factors_at = kAbsent, key_at = kAbsent, key_offset_at = kAbsent,
-         value_at = kAbsent, value_offset_at = kAbsent, unread = kAbsent;
-  size_t *const positions[] = {
-      &a.dequant1_at,      &a.quant1_at,     &a.dequant2_at,   &a.quant2_at,
-      &a.offset2_at,       &factors_at,      &offset_at,       &a.table_at,
-      &a.query_padding_at, &a.kv_padding_at, &key_at,          &key_offset_at,
-      &value_at,           &value_offset_at, &a.key_prefix_at, &a.value_prefix_at,
-      &a.query_rope_at,    &a.key_rope_at,   &unread,          &a.query_scale_at,
-      &a.sink_at};
-  size_t next = 0;
-  call.each_optional([&](const Named<aclTensor> &t) {
-    if (t.name != nullptr) *positions[next] = plan.input(t.given);
-    ++next;
-  });
+  a.query_at = call.query.at;
+  a.key_at = call.key_tensor.name ? call.key_tensor.at : call.key.at;
+  a.value_at = call.value_tensor.name ? call.value_tensor.at : call.value.at;
+  a.pse_at = call.pse.at;
+  a.mask_at = call.mask.at;
+  a.dequant1_at = call.dequant1.at;
+  a.quant1_at = call.quant1.at;
+  a.dequant2_at = call.dequant2.at;
+  a.quant2_at = call.quant2.at;
+  a.offset2_at = call.offset2.at;
+  a.table_at = call.block_table.at;
+  a.query_padding_at = call.query_padding.at;
+  a.kv_padding_at = call.kv_padding.at;
+  a.key_prefix_at = call.key_prefix.at;
+  a.value_prefix_at = call.value_prefix.at;
+  a.query_rope_at = call.query_rope.at;
+  a.key_rope_at = call.key_rope.at;
+  a.query_scale_at = call.query_scale.at;
+  a.sink_at = call.sink.at;
   const bool separate = bool(call.key_factors);
-  a.key_factors.scale_at = separate ? key_at : factors_at;
-  a.key_factors.offset_at = separate ? key_offset_at : offset_at;
-  a.value_factors.scale_at = separate ? value_at : factors_at;
-  a.value_factors.offset_at = separate ? value_offset_at : offset_at;
-  a.out_at = plan.output(call.out);
+  a.key_factors.scale_at = separate ? call.key_factors.at : call.factors.at;
+  a.key_factors.offset_at = separate ? call.key_offsets.at : call.factor_offsets.at;
+  a.value_factors.scale_at = separate ? call.value_factors.at : call.factors.at;
+  a.value_factors.offset_at = separate ? call.value_offsets.at : call.factor_offsets.at;
+  a.out_at = call.out.at;
   a.with_lse = call.with_lse;
-  if (call.lse.name != nullptr)
-    a.lse_at = call.with_lse ? plan.output(call.lse.given) : plan.unused(call.lse.given);
+  a.lse_at = call.lse.at;
   if (a.nothing)
     return plan.finish([](PlanContext &) { return Status{0}; }, workspace_size, executor);
   const std::shared_ptr<const Attention> kept = attention;

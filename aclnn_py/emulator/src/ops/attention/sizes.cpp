@@ -57,7 +57,7 @@ AttentionRules::Sizes AttentionRules::measure(const char *name, const aclTensor 
 int64_t AttentionRules::unpack(const Named<aclIntArray> &ends, const char *name, int64_t tokens,
                                std::vector<int64_t> *starts, std::vector<int64_t> *lengths) {
   check_.that(ends && !ends->values.empty(), "%s is missing; with inputLayout %s it is needed",
-              ends.name, c_.layout);
+              ends.name, c_.layout.given);
   int64_t last = 0, longest = 0;
   for (size_t i = 0; ok() && i < ends->values.size(); ++i) {
     const int64_t end = ends->values[i];
@@ -75,7 +75,7 @@ int64_t AttentionRules::unpack(const Named<aclIntArray> &ends, const char *name,
 }
 
 void AttentionRules::query() {
-  const Sizes q = measure("query", *c_.query, a_.query_form, "numHeads", a_.heads);
+  const Sizes q = measure("query", *c_.query.given, a_.query_form, "numHeads", a_.heads);
   a_.batch = q.batch;
   a_.queries = q.tokens;
   a_.width = a_.value_width = q.width;
@@ -92,9 +92,9 @@ void AttentionRules::query() {
     check_.that(rotary() || a_.width <= kWidestPacked,
                 "query has heads of %" PRId64 " elements; with inputLayout %s at most %" PRId64
                 " are allowed",
-                a_.width, c_.layout, kWidestPacked);
+                a_.width, c_.layout.given, kWidestPacked);
   }
-  check_.that(c_.kind != AttentionKind::kStep || q.tokens == 1,
+  check_.that(form_.kind != AttentionKind::kStep || q.tokens == 1,
               "query has %" PRId64 " tokens per sequence; a step has 1", q.tokens);
 }
 
@@ -103,7 +103,7 @@ void AttentionRules::widths(const char *name, const Sizes &key, const Sizes &val
   check_.that(key.width == a_.width,
               "%s has heads of %" PRId64 " elements; those of query have %" PRId64, name, key.width,
               a_.width);
-  const bool joined = c_.layouts == AttentionLayouts::kAll && key.width == kJoinedWidth &&
+  const bool joined = form_.layouts == AttentionLayouts::kAll && key.width == kJoinedWidth &&
                       value.width == kRotaryHeadWidth && !has_factors();
   check_.that(value.width == key.width || joined,
               "value has heads of %" PRId64 " elements and key of %" PRId64
@@ -146,7 +146,7 @@ void AttentionRules::sequences() {
 void AttentionRules::packed() {
   check_.that(keys_.size() == 1 && values_.size() == 1,
               "key has %zu tensors and value %zu; with inputLayout %s each has one", keys_.size(),
-              values_.size(), c_.layout);
+              values_.size(), c_.layout.given);
   if (!ok()) return;
   const Sizes k = measure("key", *keys_[0], a_.key_form, kv_heads_name(), a_.kv_heads);
   const Sizes v = measure("value", *values_[0], a_.key_form, kv_heads_name(), a_.kv_heads);
@@ -171,10 +171,10 @@ void AttentionRules::pages() {
   a_.key_form = cache.rank() == 3   ? Arrangement::kHidden
                 : cache.rank() == 4 ? Arrangement::kHeadsFirst
                                     : Arrangement::kBlocks;
-  check_.that(cache.rank() != 4 || c_.relaxed || rotary() ||
+  check_.that(cache.rank() != 4 || form_.relaxed || rotary() ||
                   a_.query_form == Arrangement::kHeadsFirst || a_.packed(),
               "key has 4 dimensions; with inputLayout %s a cache of pages is (pages, blockSize, H)",
-              c_.layout);
+              c_.layout.given);
   check_.that(!few_bits() || cache.dtype == ACL_FLOAT4_E2M1,
               "key has dtype %s, which a cache of pages cannot have", dtype_name(cache.dtype));
   const Sizes k = measure("key", cache, a_.key_form, kv_heads_name(), a_.kv_heads);
@@ -204,13 +204,13 @@ void AttentionRules::pages() {
 
 void AttentionRules::page_size(const Sizes &key) {
   const bool usual = a_.width == kWidthUnit * 4 || a_.width == kRotaryHeadWidth;
-  const bool fine = rotary() || (c_.relaxed && usual && a_.value_width == a_.width);
+  const bool fine = rotary() || (form_.relaxed && usual && a_.value_width == a_.width);
   const aclDataType dtype = keys_[0]->dtype;
   const int64_t unit = dtype == ACL_FLOAT4_E2M1                               ? kNibbleBlockUnit
                        : low_float(dtype) || (dtype == ACL_INT8 && !prompt()) ? kByteBlockUnit
                        : prompt() && !fine                                    ? kPromptBlockUnit
                                                                               : kStepBlockUnit;
-  const bool wide = fine || (c_.relaxed && prompt());
+  const bool wide = fine || (form_.relaxed && prompt());
   const int64_t most = wide && !low_float(dtype) ? kRelaxedBlockSize : kMostBlockSize;
   check_.that(c_.block_size > 0 && c_.block_size <= most && c_.block_size % unit == 0,
               "blockSize is %" PRId64 "; with %" PRId64
@@ -248,7 +248,7 @@ void AttentionRules::rotary_parts() {
               "%s is given; then key must be one tensor, and %s, shared prefixes, quantised keys "
               "with a half query, and quantised results are not allowed",
               c_.query_rope.name, c_.pse.name);
-  rotary_part(c_.query_rope, *c_.query, a_.query_form, "numHeads", a_.heads);
+  rotary_part(c_.query_rope, *c_.query.given, a_.query_form, "numHeads", a_.heads);
   rotary_part(c_.key_rope, *keys_[0], a_.key_form, kv_heads_name(), a_.kv_heads);
 }
 
@@ -301,7 +301,7 @@ void AttentionRules::prefix() {
   check_.that(!c_.block_table && !a_.listed && !a_.packed() && !byte_query(),
               "%s is given; then key must be one tensor without pages, inputLayout %s must not "
               "pack sequences, and query must not be of 8 bits",
-              c_.key_prefix.name, c_.layout);
+              c_.key_prefix.name, c_.layout.given);
   if (!ok()) return;
   const Sizes k = measure(c_.key_prefix.name, *c_.key_prefix.given, a_.prefix_form, kv_heads_name(),
                           a_.kv_heads);

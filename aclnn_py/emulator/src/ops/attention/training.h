@@ -7,7 +7,6 @@
 #include <memory>
 #include <vector>
 
-#include "calls/attention.h"
 #include "ops/attention/kernel.h"
 #include "ops/norm/rows.h"
 

@@ -66,7 +66,7 @@ void TrainingRules::dtypes() {
   }
   if (c_.pse) {
     check_.dtype(c_.pse.name, c_.pse.given);
-    t_.slopes = pse_type() == 2 || pse_type() == 3;
+    t_.slopes = c_.pse_type == 2 || c_.pse_type == 3;
     if (ok() && t_.slopes) check_.dtype_in(c_.pse.name, c_.pse->dtype, dtype_set(ACL_FLOAT));
     else if (ok()) check_.same_dtype(c_.pse.name, c_.pse->dtype, c_.query.name, kind);
   }
@@ -100,7 +100,7 @@ void TrainingRules::layout() {
   check_.that(found != std::end(kKnown), "inputLayout is \"%.40s\"; allowed: %s", c_.layout.given,
               allowed);
   check_.that(c_.heads >= 1 && c_.heads <= kMostHeads,
-              "headNum is %" PRId64 "; allowed: 1 to %" PRId64, c_.heads.value, kMostHeads);
+              "headNum is %" PRId64 "; allowed: 1 to %" PRId64, c_.heads, kMostHeads);
   if (!ok()) return;
   a_.op = c_.op;
   a_.query_form = a_.key_form = a_.prefix_form = a_.out_form = found->form;
@@ -260,11 +260,11 @@ void TrainingRules::attributes() {
   a_.scale = static_cast<float>(c_.scale);
   t_.keep = static_cast<float>(c_.keep);
   check_.that(c_.keep > 0.0 && c_.keep <= 1.0 && t_.keep > 0.0f,
-              "keepProb is %g; allowed: greater than 0, up to 1", c_.keep.value);
-  check_.that(pse_type() >= 0 && pse_type() <= 3, "pseType is %" PRId64 "; allowed: 0 to 3",
-              pse_type());
+              "keepProb is %g; allowed: greater than 0, up to 1", c_.keep);
+  check_.that(c_.pse_type >= 0 && c_.pse_type <= 3, "pseType is %" PRId64 "; allowed: 0 to 3",
+              c_.pse_type);
   check_.that(c_.inner_precise >= 0 && c_.inner_precise <= 4,
-              "innerPrecise is %" PRId64 "; allowed: 0 to 4", c_.inner_precise.value);
+              "innerPrecise is %" PRId64 "; allowed: 0 to 4", c_.inner_precise);
   a_.clear_masked_rows = c_.inner_precise == 2;
 }
 

@@ -22,13 +22,13 @@ void TrainingRules::mode() {
   // Without a mask everything is computed, whatever the mode.
   t_.sparse_mode = c_.mask ? mode : 1;
   a_.triangle = t_.sparse_mode >= 2 && t_.sparse_mode != 5;
-  t_.band = {std::clamp(c_.before.value, -kFarthest, kFarthest),
-             std::clamp(c_.after.value, -kFarthest, kFarthest)};
+  t_.band = {std::clamp(c_.before, -kFarthest, kFarthest),
+             std::clamp(c_.after, -kFarthest, kFarthest)};
   const bool limited =
       t_.sparse_mode == 0 || t_.sparse_mode == 4 || t_.sparse_mode == 7 || t_.sparse_mode == 8;
   check_.that(!limited || t_.band.before + t_.band.after >= 0,
               "preTokens is %" PRId64 " and nextTokens %" PRId64 "; their sum must not be negative",
-              c_.before.value, c_.after.value);
+              c_.before, c_.after);
   if (!packed() || t_.sparse_mode != 3) return;
   each_sequence([&](int64_t queries, int64_t keys, size_t b) {
     check_.that(queries <= keys,
@@ -100,15 +100,15 @@ void TrainingRules::bias() {
     check_.that(queries > 0, "%s is given, but sequence %zu has no query", c_.pse.name, b);
   });
   if (!ok()) return;
-  t_.bias_scale = pse_type() == 1 ? a_.scale : 1.0f;
+  t_.bias_scale = c_.pse_type == 1 ? a_.scale : 1.0f;
   if (t_.slopes) {
     const bool fits = (t.rank() == 1 && t.shape[0] == a_.heads) ||
                       (t.rank() == 2 && t.shape[0] == a_.batch && t.shape[1] == a_.heads);
     check_.that(fits,
                 "%s has shape %s; with pseType %" PRId64 " it is (%" PRId64 ",) or (%" PRId64
                 ", %" PRId64 ")",
-                c_.pse.name, shape.c_str(), pse_type(), a_.heads, a_.batch, a_.heads);
-    t_.roots = pse_type() == 3;
+                c_.pse.name, shape.c_str(), c_.pse_type, a_.heads, a_.batch, a_.heads);
+    t_.roots = c_.pse_type == 3;
     distances();
     return;
   }
@@ -171,15 +171,15 @@ void TrainingRules::distances() {
     check_.that(queries == keys || (is_first && queries - keys + query - key == 0),
                 "%s is given with pseType %" PRId64 ", but sequence %zu has %" PRId64
                 " queries and %" PRId64 " keys; they must be equal",
-                c_.pse.name, pse_type(), b, queries, keys);
+                c_.pse.name, c_.pse_type, b, queries, keys);
   });
   (t_.sparse_mode == 8 ? t_.start_distance : t_.distance) = query - key;
 }
 
 void TrainingRules::dropout() {
   check_.that(c_.drop || c_.keep == 1.0,
-              "keepProb is %g and %s is null; make the mask with aclnnDropoutGenMask",
-              c_.keep.value, c_.drop.name);
+              "keepProb is %g and %s is null; make the mask with aclnnDropoutGenMask", c_.keep,
+              c_.drop.name);
   if (!ok() || !c_.drop) return;
   Checked bits(0);
   if (packed()) {

@@ -19,7 +19,6 @@ class TrainingRules {
 
  private:
   bool ok() const { return check_.ok(); }
-  int64_t pse_type() const { return c_.pse_type.value_or(1); }
   bool packed() const { return a_.query_form == Arrangement::kPacked; }
 
   // training_check.cpp
