@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -10,6 +11,11 @@ import pytest
 from helpers.sources import Source, circles
 
 PACKAGE = Path(__file__).parent.parent / "aclnn_py"
+EMULATOR = PACKAGE / "emulator" / "src"
+INCLUDED = re.compile(r'^#include "(.+)/[^/]+"$', re.MULTILINE)
+# Folders of the emulator that include each other: what watches a program looks at its devices,
+# tensors and communicators, and is told by them.
+WATCHED = ["core", "faults", "hccl", "meta"]
 # From low to high, one folder (or module at the top) per layer. A module may import its own folder
 # and those before it.
 LAYERS = (
@@ -164,6 +170,16 @@ def test_no_circle_has_more_than_three_modules(
 ) -> None:
     graph = {name: set(sources[name].targets(sources)) for name in inside}
     assert [circle for circle in circles(graph) if len(circle) > LARGEST_CIRCLE] == []
+
+
+def test_folders_of_the_emulator_form_no_circle() -> None:
+    graph: dict[str, set[str]] = {}
+    for path in sorted(EMULATOR.rglob("*.*")):
+        folder = path.parent.relative_to(EMULATOR).as_posix()
+        read = {name for name in INCLUDED.findall(path.read_text()) if (EMULATOR / name).is_dir()}
+        graph.setdefault(folder, set()).update(read - {folder})
+    assert len(graph) > 30
+    assert circles(graph) == [WATCHED]
 
 
 def test_few_modules_stand_at_the_top() -> None:

@@ -3,8 +3,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "core/float_bits.h"
 #include "core/isa.h"
-#include "ops/float_bits.h"
 
 namespace emu::hccl {
 namespace EMU_ISA_NS {

@@ -54,8 +54,8 @@ class PlanContext {
 
   // The deep copy, with the address it was last bound to.
   const aclTensor &tensor(size_t index) const { return tensors_[index].tensor; }
-  // False for an optional tensor that was null.
-  bool has(size_t index) const { return tensors_[index].present; }
+  // False for an optional tensor that was null, and at kAbsent.
+  bool has(size_t index) const { return index < tensors_.size() && tensors_[index].present; }
   size_t tensor_count() const { return tensors_.size(); }
 
   void *workspace() const { return workspace_; }

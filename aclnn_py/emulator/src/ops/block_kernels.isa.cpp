@@ -6,8 +6,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "core/float_bits.h"
 #include "core/isa.h"
-#include "ops/float_bits.h"
 
 #if defined(__SSE2__)
 #include <immintrin.h>

@@ -17,6 +17,7 @@
 #pragma once
 
 #include <array>
+#include <cstring>
 
 #include "ops/op.h"
 
@@ -47,6 +48,7 @@ class OperatorCall {
   OperatorCall &operator=(const OperatorCall &) = delete;
 
   const char *const op;
+  bool is(const char *name) const { return std::strcmp(op, name) == 0; }
 
   void add(Named<aclTensor> *member, const char *name, const aclTensor *given, Access access);
   void add(Named<aclTensorList> *member, const char *name, const aclTensorList *given,

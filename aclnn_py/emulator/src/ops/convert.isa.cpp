@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/float_bits.h"
 #include "core/isa.h"
-#include "ops/float_bits.h"
 #include "ops/truncate.h"
 
 #if defined(__F16C__)

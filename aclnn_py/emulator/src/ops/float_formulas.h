@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "core/float_bits.h"
 #include "core/isa.h"
-#include "ops/float_bits.h"
 
 namespace emu {
 namespace EMU_ISA_NS {

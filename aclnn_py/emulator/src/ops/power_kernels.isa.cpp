@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/float_bits.h"
 #include "core/isa.h"
-#include "ops/float_bits.h"
 #ifdef __AVX512F__
 #include "ops/power_vectors.h"
 #endif

@@ -12,7 +12,7 @@
 #include "core/statuses.h"
 #include "ops/attention/compressor.h"
 #include "ops/matmul/stack.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "aclnnop/attention.h"
 #include "core/statuses.h"
-#include "ops/quant/mx_check.h"
+#include "ops/shared/mx_check.h"
 
 namespace emu {
 namespace {

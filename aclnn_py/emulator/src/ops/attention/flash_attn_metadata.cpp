@@ -11,7 +11,7 @@
 #include "core/statuses.h"
 #include "ops/attention/flash_attn.h"
 #include "ops/attention/sequences.h"
-#include "ops/quant/mx_check.h"
+#include "ops/shared/mx_check.h"
 
 namespace emu {
 namespace {

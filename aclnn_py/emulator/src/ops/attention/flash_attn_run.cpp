@@ -6,7 +6,7 @@
 #include "core/statuses.h"
 #include "ops/attention/flash_attn.h"
 #include "ops/attention/rules.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

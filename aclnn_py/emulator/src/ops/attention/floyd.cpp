@@ -11,7 +11,7 @@
 #include "ops/attention/floyd.h"
 #include "ops/float_kernels.h"
 #include "ops/matmul/gemm.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

@@ -8,7 +8,7 @@
 #include "core/pool.h"
 #include "ops/attention/floyd.h"
 #include "ops/matmul/gemm.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

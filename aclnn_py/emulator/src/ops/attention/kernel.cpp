@@ -24,7 +24,7 @@
 
 #include "core/pool.h"
 #include "ops/float_kernels.h"
-#include "ops/quant/low_codes.h"
+#include "ops/shared/low_codes.h"
 
 namespace emu {
 namespace {

@@ -11,8 +11,8 @@
 #include "ops/matmul/stack.h"
 #include "ops/moe/scores.h"
 #include "ops/norm/rms.h"
-#include "ops/quant/packed_scale.h"
 #include "ops/rotary/rotate.h"
+#include "ops/shared/packed_scale.h"
 
 namespace emu {
 namespace {

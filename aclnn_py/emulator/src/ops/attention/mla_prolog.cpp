@@ -6,14 +6,14 @@
 #include <cmath>
 
 #include "aclnnop/attention.h"
+#include "core/float_bits.h"
 #include "core/statuses.h"
 #include "ops/cache/slot_target.h"
-#include "ops/float_bits.h"
 #include "ops/matmul/stack.h"
 #include "ops/moe/routing.h"
 #include "ops/norm/rms.h"
-#include "ops/quant/dynamic.h"
 #include "ops/rotary/rotate.h"
+#include "ops/shared/dynamic.h"
 
 namespace emu {
 namespace {

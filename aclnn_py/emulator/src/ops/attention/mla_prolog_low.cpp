@@ -3,7 +3,7 @@
 #include "ops/attention/mla_prolog_low.h"
 
 #include "ops/matmul/stack.h"
-#include "ops/quant/dynamic.h"
+#include "ops/shared/dynamic.h"
 
 namespace emu {
 

@@ -8,7 +8,7 @@
 
 #include "ops/matmul/gemm.h"
 #include "ops/op.h"
-#include "ops/quant/mx_format.h"
+#include "ops/shared/mx_format.h"
 
 namespace emu {
 

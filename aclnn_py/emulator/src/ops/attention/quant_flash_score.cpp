@@ -8,8 +8,8 @@
 #include "aclnnop/attention.h"
 #include "core/statuses.h"
 #include "ops/attention/kernel.h"
-#include "ops/norm/rows.h"
-#include "ops/quant/mx_check.h"
+#include "ops/shared/mx_check.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

@@ -10,8 +10,8 @@
 #include "core/statuses.h"
 #include "ops/attention/kernel.h"
 #include "ops/index/addresses.h"
-#include "ops/norm/rows.h"
-#include "ops/quant/packed_scale.h"
+#include "ops/shared/packed_scale.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

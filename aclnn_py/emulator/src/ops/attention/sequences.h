@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ops/attention/tokens.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 

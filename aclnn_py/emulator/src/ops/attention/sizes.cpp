@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "ops/attention/rules.h"
-#include "ops/quant/quantised.h"
+#include "ops/shared/quantised.h"
 
 namespace emu {
 namespace {

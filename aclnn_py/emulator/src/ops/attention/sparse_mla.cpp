@@ -7,7 +7,7 @@
 #include "core/chip.h"
 #include "core/statuses.h"
 #include "ops/attention/sparse_mla.h"
-#include "ops/quant/mx_check.h"
+#include "ops/shared/mx_check.h"
 
 namespace emu {
 namespace {

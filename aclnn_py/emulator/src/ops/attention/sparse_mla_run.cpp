@@ -8,7 +8,7 @@
 #include "core/pool.h"
 #include "core/statuses.h"
 #include "ops/attention/sparse_mla.h"
-#include "ops/quant/low_bits.h"
+#include "ops/shared/low_bits.h"
 
 namespace emu {
 namespace {

@@ -8,8 +8,8 @@
 #include "aclnnop/attention.h"
 #include "core/chip.h"
 #include "ops/moe/routing.h"
-#include "ops/norm/rows.h"
-#include "ops/quant/packed_scale.h"
+#include "ops/shared/packed_scale.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

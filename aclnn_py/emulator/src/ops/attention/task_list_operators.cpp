@@ -8,7 +8,7 @@
 #include "core/statuses.h"
 #include "ops/attention/sparse_mla.h"
 #include "ops/attention/task_list.h"
-#include "ops/quant/mx_check.h"
+#include "ops/shared/mx_check.h"
 
 namespace emu {
 namespace {

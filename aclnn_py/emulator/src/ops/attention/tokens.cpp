@@ -7,8 +7,8 @@
 
 #include "ops/four_bits.h"
 #include "ops/matmul/quant/float_operand.h"
-#include "ops/norm/rows.h"
-#include "ops/quant/low_codes.h"
+#include "ops/shared/low_codes.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "ops/attention/training_rules.h"
-#include "ops/quant/mx_check.h"
+#include "ops/shared/mx_check.h"
 
 namespace emu {
 namespace {

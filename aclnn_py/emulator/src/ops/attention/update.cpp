@@ -12,7 +12,7 @@
 #include "core/chip.h"
 #include "core/statuses.h"
 #include "ops/attention/attention.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

@@ -6,7 +6,7 @@
 #include "core/chip.h"
 #include "core/memory.h"
 #include "ops/attention/worker_scheduler.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

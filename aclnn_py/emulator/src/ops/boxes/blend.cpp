@@ -6,7 +6,7 @@
 
 #include "aclnnop/objdetect.h"
 #include "core/chip.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "aclnnop/vfusion.h"
 #include "ops/index/addresses.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

@@ -10,7 +10,7 @@
 #include "aclnnop/image.h"
 #include "core/chip.h"
 #include "ops/index/addresses.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

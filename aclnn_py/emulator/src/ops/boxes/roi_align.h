@@ -4,7 +4,7 @@
 
 #include "ops/boxes/region_samples.h"
 #include "ops/index/addresses.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 

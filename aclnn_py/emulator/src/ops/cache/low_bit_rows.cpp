@@ -9,9 +9,9 @@
 #include "core/half.h"
 #include "core/pool.h"
 #include "core/statuses.h"
-#include "ops/norm/rows.h"
-#include "ops/quant/mx_check.h"
-#include "ops/quant/mx_format.h"
+#include "ops/shared/mx_check.h"
+#include "ops/shared/mx_format.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

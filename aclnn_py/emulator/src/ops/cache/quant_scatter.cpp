@@ -7,7 +7,7 @@
 #include "core/chip.h"
 #include "core/statuses.h"
 #include "ops/moe/routing.h"
-#include "ops/quant/quantised.h"
+#include "ops/shared/quantised.h"
 
 namespace emu {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "ops/quant/quantised.h"
+#include "ops/shared/quantised.h"
 
 namespace emu {
 

@@ -8,7 +8,7 @@
 #include "core/cancel.h"
 #include "core/event.h"
 #include "ops/op.h"
-#include "ops/quant/mx_check.h"
+#include "ops/shared/mx_check.h"
 
 namespace emu {
 namespace {

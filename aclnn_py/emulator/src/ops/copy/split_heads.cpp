@@ -2,7 +2,7 @@
 // build flags: -O3
 // Query, key and value of attention out of one projection, with its bias.
 #include "aclnnop/math.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 #include <cmath>
 

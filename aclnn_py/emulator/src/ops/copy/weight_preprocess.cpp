@@ -9,7 +9,7 @@
 #include "core/memory.h"
 #include "core/pool.h"
 #include "ops/op.h"
-#include "ops/quant/mx_check.h"
+#include "ops/shared/mx_check.h"
 
 namespace emu {
 namespace {

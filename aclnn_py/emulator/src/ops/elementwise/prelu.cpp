@@ -5,7 +5,7 @@
 #include "aclnnop/activation.h"
 #include "core/pool.h"
 #include "ops/elementwise/rows.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

@@ -9,10 +9,10 @@
 #include "core/pool.h"
 #include "core/statuses.h"
 #include "ops/gmm/low_bits.h"
+#include "ops/matmul/dequantise.h"
 #include "ops/matmul/stack.h"
-#include "ops/norm/rows.h"
-#include "ops/quant/dequantise.h"
-#include "ops/quant/dynamic.h"
+#include "ops/shared/dynamic.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

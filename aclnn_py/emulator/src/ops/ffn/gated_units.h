@@ -2,8 +2,8 @@
 // Gated units of one tensor: rows whose halves are the gate and what it lets through.
 #pragma once
 
-#include "ops/norm/rows.h"
-#include "ops/quant/gated.h"
+#include "ops/shared/gated.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 

@@ -6,9 +6,9 @@
 #include "aclnnop/activation.h"
 #include "core/statuses.h"
 #include "ops/float_kernels.h"
-#include "ops/quant/dynamic.h"
-#include "ops/quant/low_codes.h"
-#include "ops/quant/mx_check.h"
+#include "ops/shared/dynamic.h"
+#include "ops/shared/low_codes.h"
+#include "ops/shared/mx_check.h"
 
 namespace emu {
 namespace {

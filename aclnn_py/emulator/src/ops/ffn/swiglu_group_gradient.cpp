@@ -6,7 +6,7 @@
 #include "aclnnop/quant.h"
 #include "core/statuses.h"
 #include "ops/ffn/gated_gradients.h"
-#include "ops/quant/mx_check.h"
+#include "ops/shared/mx_check.h"
 
 namespace emu {
 namespace {

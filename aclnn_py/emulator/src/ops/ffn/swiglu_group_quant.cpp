@@ -8,8 +8,8 @@
 #include "aclnnop/activation.h"
 #include "core/statuses.h"
 #include "ops/ffn/gated_units.h"
-#include "ops/quant/mx_check.h"
-#include "ops/quant/quantised.h"
+#include "ops/shared/mx_check.h"
+#include "ops/shared/quantised.h"
 
 namespace emu {
 namespace {

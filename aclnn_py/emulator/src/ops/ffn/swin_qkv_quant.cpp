@@ -9,7 +9,7 @@
 #include "ops/matmul/gemm.h"
 #include "ops/moe/routing.h"
 #include "ops/norm/layer.h"
-#include "ops/quant/packed_scale.h"
+#include "ops/shared/packed_scale.h"
 
 namespace emu {
 namespace {

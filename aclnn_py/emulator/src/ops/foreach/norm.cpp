@@ -8,7 +8,7 @@
 
 #include "aclnnop/foreach.h"
 #include "core/chip.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

@@ -6,9 +6,9 @@
 #include "core/pool.h"
 #include "ops/gmm/few_bits.h"
 #include "ops/gmm/low_bits.h"
+#include "ops/matmul/dequantise.h"
 #include "ops/matmul/quant/product.h"
 #include "ops/matmul/stack.h"
-#include "ops/quant/dequantise.h"
 
 namespace emu {
 namespace {

@@ -7,9 +7,9 @@
 #include "aclnnop/gmm.h"
 #include "core/statuses.h"
 #include "ops/gmm/finalize_routing.h"
+#include "ops/matmul/dequantise.h"
 #include "ops/matmul/quant/float_operand.h"
-#include "ops/norm/rows.h"
-#include "ops/quant/dequantise.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

@@ -5,7 +5,7 @@
 #include "core/chip.h"
 #include "ops/gmm/finalize_routing.h"
 #include "ops/matmul/quant/float_operand.h"
-#include "ops/quant/low_codes.h"
+#include "ops/shared/low_codes.h"
 
 namespace emu {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "ops/matmul/quant/float_product.h"
 #include "ops/op.h"
-#include "ops/quant/low_codes.h"
+#include "ops/shared/low_codes.h"
 
 namespace emu {
 

@@ -9,8 +9,8 @@
 #include "ops/float_kernels.h"
 #include "ops/gmm/grouped_floats.h"
 #include "ops/gmm/low_bits.h"
+#include "ops/matmul/dequantise.h"
 #include "ops/matmul/stack.h"
-#include "ops/quant/dequantise.h"
 
 namespace emu {
 namespace {

@@ -13,7 +13,7 @@
 #include "ops/gmm/grouped.h"
 #include "ops/gmm/low_bits.h"
 #include "ops/matmul/quant/product.h"
-#include "ops/quant/dynamic.h"
+#include "ops/shared/dynamic.h"
 
 namespace emu {
 namespace {

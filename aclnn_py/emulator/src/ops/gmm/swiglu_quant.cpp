@@ -4,10 +4,10 @@
 
 #include "aclnnop/gmm.h"
 #include "core/statuses.h"
+#include "ops/matmul/dequantise.h"
 #include "ops/matmul/stack.h"
-#include "ops/quant/dequantise.h"
-#include "ops/quant/dynamic.h"
-#include "ops/quant/gated.h"
+#include "ops/shared/dynamic.h"
+#include "ops/shared/gated.h"
 
 namespace emu {
 

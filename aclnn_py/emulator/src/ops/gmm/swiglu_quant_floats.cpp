@@ -9,9 +9,9 @@
 #include "core/statuses.h"
 #include "ops/gmm/float_scales.h"
 #include "ops/matmul/quant/float_operand.h"
-#include "ops/quant/dynamic.h"
-#include "ops/quant/gated.h"
-#include "ops/quant/mx_format.h"
+#include "ops/shared/dynamic.h"
+#include "ops/shared/gated.h"
+#include "ops/shared/mx_format.h"
 
 namespace emu {
 namespace {

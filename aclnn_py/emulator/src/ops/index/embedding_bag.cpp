@@ -7,7 +7,7 @@
 #include "core/chip.h"
 #include "core/statuses.h"
 #include "ops/index/addresses.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "aclnnop/index.h"
 #include "ops/index/addresses.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

@@ -2,7 +2,7 @@
 // build flags: -O2
 // ExpandIntoJaggedPermute: a permutation of tables becomes one of their rows.
 #include "aclnnop/index.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

@@ -5,7 +5,7 @@
 #include "aclnnop/index.h"
 #include "core/chip.h"
 #include "core/pool.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

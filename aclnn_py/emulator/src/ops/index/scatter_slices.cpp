@@ -6,8 +6,8 @@
 #include "core/chip.h"
 #include "ops/index/addresses.h"
 #include "ops/kept.h"
-#include "ops/norm/rows.h"
 #include "ops/shape/movement.h"
+#include "ops/shared/rows.h"
 
 #include <optional>
 

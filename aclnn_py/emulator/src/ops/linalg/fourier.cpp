@@ -4,7 +4,7 @@
 // complex128 and round once.
 #include "aclnnop/math.h"
 #include "ops/linalg/dft.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

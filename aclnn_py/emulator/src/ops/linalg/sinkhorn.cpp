@@ -7,8 +7,8 @@
 #include "core/isa.h"
 #include "ops/float_kernels.h"
 #include "ops/linalg/matrices.h"
-#include "ops/norm/rows.h"
 #include "ops/op.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 

@@ -4,7 +4,7 @@
 // ways. What several points add to one is added in float64.
 #include "aclnnop/loss.h"
 #include "ops/index/addresses.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

@@ -10,7 +10,7 @@
 #include "ops/float_kernels.h"
 #include "ops/index/addresses.h"
 #include "ops/loss/reduction.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

@@ -9,7 +9,7 @@
 #include "aclnnop/loss.h"
 #include "core/chip.h"
 #include "ops/index/addresses.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

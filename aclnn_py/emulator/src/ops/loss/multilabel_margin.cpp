@@ -5,7 +5,7 @@
 #include "aclnnop/loss.h"
 #include "ops/index/addresses.h"
 #include "ops/loss/reduction.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

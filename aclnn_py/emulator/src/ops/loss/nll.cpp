@@ -6,7 +6,7 @@
 #include "core/pool.h"
 #include "ops/index/addresses.h"
 #include "ops/loss/reduction.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 #include <cstring>
 

@@ -13,8 +13,8 @@
 #include "ops/float_kernels.h"
 #include "ops/index/addresses.h"
 #include "ops/matmul/stack.h"
-#include "ops/norm/rows.h"
-#include "ops/quant/mx_check.h"
+#include "ops/shared/mx_check.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

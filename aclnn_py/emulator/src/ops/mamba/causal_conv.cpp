@@ -4,8 +4,8 @@
 // call before are kept in lines of a cache. With a line per block of the sequence the lines of the
 // blocks that are completed are filled too.
 #include "aclnnop/attention.h"
-#include "ops/norm/rows.h"
-#include "ops/quant/mx_check.h"
+#include "ops/shared/mx_check.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "aclnnop/mamba.h"
-#include "ops/norm/rows.h"
-#include "ops/quant/mx_check.h"
+#include "ops/shared/mx_check.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

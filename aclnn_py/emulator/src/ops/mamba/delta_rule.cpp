@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "aclnnop/attention.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

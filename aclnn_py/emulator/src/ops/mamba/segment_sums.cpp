@@ -4,7 +4,7 @@
 // to the run of the elements behind j up to i.
 #include "aclnnop/math.h"
 #include "ops/float_kernels.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

@@ -3,7 +3,7 @@
 // Adapters of low rank, one of several for each row, added to a part of the columns.
 #include "aclnnop/math.h"
 #include "ops/matmul/gemm.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "aclnnop/matmul.h"
-#include "ops/norm/rows.h"
 #include "ops/op.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

@@ -6,8 +6,8 @@
 #include "aclnnop/matmul.h"
 #include "ops/float_kernels.h"
 #include "ops/matmul/product.h"
-#include "ops/norm/rows.h"
-#include "ops/quant/mx_check.h"
+#include "ops/shared/mx_check.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

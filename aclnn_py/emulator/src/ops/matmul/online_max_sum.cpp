@@ -5,7 +5,7 @@
 #include "aclnnop/matmul.h"
 #include "ops/float_kernels.h"
 #include "ops/matmul/stack.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "aclnnop/matmul.h"
 #include "ops/matmul/product.h"
-#include "ops/quant/mx_check.h"
+#include "ops/shared/mx_check.h"
 
 namespace emu {
 namespace {

@@ -5,8 +5,8 @@
 #include "aclnnop/matmul.h"
 #include "core/chip.h"
 #include "ops/matmul/product.h"
-#include "ops/quant/packed_scale.h"
-#include "ops/quant/quantised.h"
+#include "ops/shared/packed_scale.h"
+#include "ops/shared/quantised.h"
 
 namespace emu {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "ops/mc2/all_reduce_plan.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 

@@ -2,9 +2,9 @@
 // The stages of the AllReduce family behind plan_all_reduce().
 #pragma once
 
+#include "ops/matmul/dequantise.h"
 #include "ops/mc2/all_reduce.h"
 #include "ops/mc2/partial.h"
-#include "ops/quant/dequantise.h"
 
 namespace emu {
 

@@ -12,7 +12,7 @@
 #include "ops/cache/byte_rows.h"
 #include "ops/mc2/fused.h"
 #include "ops/moe/scores.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

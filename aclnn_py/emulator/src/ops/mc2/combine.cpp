@@ -13,7 +13,7 @@
 #include "ops/mc2/partial.h"
 #include "ops/moe/combining.h"
 #include "ops/norm/rms.h"
-#include "ops/quant/dynamic.h"
+#include "ops/shared/dynamic.h"
 
 namespace emu {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "hccl/arguments.h"
 #include "ops/mc2/dispatch.h"
-#include "ops/quant/low_codes.h"
+#include "ops/shared/low_codes.h"
 
 namespace emu {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "ops/mc2/dispatch.h"
 #include "ops/mc2/operand.h"
-#include "ops/quant/dynamic.h"
+#include "ops/shared/dynamic.h"
 
 namespace emu {
 

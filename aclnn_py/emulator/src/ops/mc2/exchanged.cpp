@@ -9,8 +9,8 @@
 #include <cstring>
 
 #include "hccl/arguments.h"
+#include "ops/matmul/dequantise.h"
 #include "ops/mc2/operand.h"
-#include "ops/quant/dequantise.h"
 
 namespace emu {
 namespace {

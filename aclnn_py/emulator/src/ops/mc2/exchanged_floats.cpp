@@ -7,11 +7,11 @@
 #include <climits>
 #include <cstring>
 
+#include "ops/matmul/dequantise.h"
 #include "ops/matmul/quant/float_operand.h"
 #include "ops/mc2/exchanged.h"
 #include "ops/mc2/float_form.h"
-#include "ops/quant/dequantise.h"
-#include "ops/quant/dynamic.h"
+#include "ops/shared/dynamic.h"
 
 namespace emu {
 namespace {

@@ -13,7 +13,7 @@
 #include "hccl/arguments.h"
 #include "ops/mc2/grouped_exchange_scales.h"
 #include "ops/mc2/operand.h"
-#include "ops/quant/mx_check.h"
+#include "ops/shared/mx_check.h"
 
 namespace emu {
 namespace {

@@ -9,7 +9,7 @@
 #include "ops/matmul/quant/float_operand.h"
 #include "ops/matmul/quant/float_product.h"
 #include "ops/mc2/operand.h"
-#include "ops/quant/low_codes.h"
+#include "ops/shared/low_codes.h"
 
 namespace emu {
 namespace {

@@ -11,8 +11,8 @@
 #include "core/pool.h"
 #include "hccl/arguments.h"
 #include "ops/mc2/fused.h"
-#include "ops/norm/rows.h"
-#include "ops/quant/low_codes.h"
+#include "ops/shared/low_codes.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

@@ -7,10 +7,10 @@
 
 #include "aclnnop/mc2.h"
 #include "hccl/arguments.h"
+#include "ops/matmul/dequantise.h"
 #include "ops/mc2/operand.h"
 #include "ops/mc2/sliced_floats.h"
 #include "ops/op.h"
-#include "ops/quant/dequantise.h"
 
 namespace emu {
 namespace {

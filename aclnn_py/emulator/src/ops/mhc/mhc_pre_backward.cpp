@@ -8,7 +8,7 @@
 #include "core/chip.h"
 #include "ops/matmul/gemm.h"
 #include "ops/mhc/mixing.h"
-#include "ops/quant/mx_check.h"
+#include "ops/shared/mx_check.h"
 
 namespace emu {
 namespace {

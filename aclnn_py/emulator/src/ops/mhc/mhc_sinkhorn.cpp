@@ -5,7 +5,7 @@
 
 #include "aclnnop/mhc.h"
 #include "ops/mhc/mixing.h"
-#include "ops/quant/mx_check.h"
+#include "ops/shared/mx_check.h"
 
 namespace emu {
 namespace {

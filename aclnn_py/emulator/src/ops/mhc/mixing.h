@@ -5,8 +5,8 @@
 
 #include <functional>
 
-#include "ops/norm/rows.h"
 #include "ops/op.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 

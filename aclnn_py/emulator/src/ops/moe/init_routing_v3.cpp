@@ -7,7 +7,7 @@
 #include "core/chip.h"
 #include "ops/moe/low_rows.h"
 #include "ops/moe/placing.h"
-#include "ops/quant/low_codes.h"
+#include "ops/shared/low_codes.h"
 
 namespace emu {
 namespace {

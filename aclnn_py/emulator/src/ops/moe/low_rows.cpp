@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "ops/quant/dynamic.h"
-#include "ops/quant/mx_format.h"
+#include "ops/shared/dynamic.h"
+#include "ops/shared/mx_format.h"
 
 namespace emu {
 namespace {

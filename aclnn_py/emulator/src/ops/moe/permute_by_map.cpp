@@ -5,7 +5,7 @@
 #include "aclnnop/moe.h"
 #include "core/statuses.h"
 #include "ops/moe/routing.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

@@ -34,7 +34,7 @@ class DenseTarget {
 };
 
 // Operands whose rows change their places on the way to a result: one that shares any byte with it
-// is copied. (`Operands` of ops/norm/rows.h lets the same elements in the same order pass.)
+// is copied. (`Operands` of ops/shared/rows.h lets the same elements in the same order pass.)
 class Apart {
  public:
   View from(const View &operand, std::initializer_list<View> results);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "ops/float_kernels.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 

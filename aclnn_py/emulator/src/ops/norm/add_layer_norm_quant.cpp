@@ -7,8 +7,8 @@
 #include "aclnnop/norm.h"
 #include "core/chip.h"
 #include "ops/norm/layer.h"
-#include "ops/quant/dynamic.h"
-#include "ops/quant/mx_check.h"
+#include "ops/shared/dynamic.h"
+#include "ops/shared/mx_check.h"
 
 namespace emu {
 namespace {

@@ -3,7 +3,7 @@
 // are a row.
 #pragma once
 
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 

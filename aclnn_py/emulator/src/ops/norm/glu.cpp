@@ -4,7 +4,7 @@
 #include "aclnnop/activation.h"
 #include "core/pool.h"
 #include "ops/float_kernels.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 #include <cmath>
 

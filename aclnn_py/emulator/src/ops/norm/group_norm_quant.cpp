@@ -3,7 +3,7 @@
 // Normalisation of groups of channels, or of channels with given statistics, and quantisation.
 #include "aclnnop/norm.h"
 #include "ops/norm/group.h"
-#include "ops/quant/quantised.h"
+#include "ops/shared/quantised.h"
 
 namespace emu {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "aclnnop/norm.h"
 #include "ops/norm/layer.h"
-#include "ops/quant/dynamic.h"
+#include "ops/shared/dynamic.h"
 
 EMU_OPERATOR(LayerNormQuant, (const aclTensor *x, const aclTensor *gammma, const aclTensor *beta,
                               const aclTensor *scale, const aclTensor *zeroPointsOptional,

@@ -5,7 +5,7 @@
 #include "aclnnop/vfusion.h"
 #include "core/chip.h"
 #include "ops/float_kernels.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 #include <cmath>
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 

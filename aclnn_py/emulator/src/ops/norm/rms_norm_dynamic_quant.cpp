@@ -3,7 +3,7 @@
 // Normalisation of a sum by the root mean square, and one or two dynamic quantisations of its rows.
 #include "aclnnop/norm.h"
 #include "ops/norm/rms.h"
-#include "ops/quant/dynamic.h"
+#include "ops/shared/dynamic.h"
 
 namespace emu {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "aclnnop/norm.h"
 #include "ops/norm/gradient.h"
-#include "ops/quant/mx_check.h"
-#include "ops/quant/quantised.h"
+#include "ops/shared/mx_check.h"
+#include "ops/shared/quantised.h"
 
 EMU_OPERATOR(RmsNormGradQuant,
              (const aclTensor *dy, const aclTensor *x, const aclTensor *rstd,

@@ -6,7 +6,7 @@
 #include "aclnnop/norm.h"
 #include "core/statuses.h"
 #include "ops/norm/rms.h"
-#include "ops/quant/mx_check.h"
+#include "ops/shared/mx_check.h"
 
 namespace emu {
 namespace {

@@ -5,8 +5,8 @@
 #include "aclnnop/norm.h"
 #include "core/chip.h"
 #include "ops/norm/rms.h"
-#include "ops/quant/mx_check.h"
-#include "ops/quant/quantised.h"
+#include "ops/shared/mx_check.h"
+#include "ops/shared/quantised.h"
 
 namespace emu {
 namespace {

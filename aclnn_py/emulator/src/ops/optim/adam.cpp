@@ -3,7 +3,7 @@
 // Optimizers of the Adam family for one tensor.
 #include "aclnnop/optim.h"
 #include "ops/optim/update.h"
-#include "ops/quant/mx_check.h"
+#include "ops/shared/mx_check.h"
 
 namespace emu {
 namespace {

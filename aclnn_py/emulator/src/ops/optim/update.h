@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 

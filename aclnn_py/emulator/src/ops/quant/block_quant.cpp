@@ -7,8 +7,8 @@
 #include "aclnnop/quant.h"
 #include "core/chip.h"
 #include "core/statuses.h"
-#include "ops/quant/mx_check.h"
-#include "ops/quant/quantised.h"
+#include "ops/shared/mx_check.h"
+#include "ops/shared/quantised.h"
 
 namespace emu {
 namespace {

@@ -3,8 +3,8 @@
 // An INT32 product multiplied by a scale for each column and one for each row. A bias of integers
 // is added to the product, one of floats to the result.
 #include "aclnnop/quant.h"
-#include "ops/norm/rows.h"
-#include "ops/quant/quantised.h"
+#include "ops/shared/quantised.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

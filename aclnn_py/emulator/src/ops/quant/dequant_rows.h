@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 

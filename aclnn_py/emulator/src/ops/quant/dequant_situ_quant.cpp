@@ -5,8 +5,8 @@
 
 #include "aclnnop/quant.h"
 #include "ops/quant/dequant_rows.h"
-#include "ops/quant/dynamic.h"
-#include "ops/quant/gated.h"
+#include "ops/shared/dynamic.h"
+#include "ops/shared/gated.h"
 
 namespace emu {
 namespace {

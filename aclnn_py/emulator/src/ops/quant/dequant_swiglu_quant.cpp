@@ -7,9 +7,9 @@
 #include "aclnnop/quant.h"
 #include "core/chip.h"
 #include "ops/quant/dequant_rows.h"
-#include "ops/quant/dynamic.h"
-#include "ops/quant/gated.h"
 #include "ops/quant/row_groups.h"
+#include "ops/shared/dynamic.h"
+#include "ops/shared/gated.h"
 
 namespace emu {
 namespace {

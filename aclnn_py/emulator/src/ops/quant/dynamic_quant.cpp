@@ -2,8 +2,8 @@
 // build flags: -O3
 // Quantisation with one scale per row (a token), found from the data.
 #include "aclnnop/quant.h"
-#include "ops/quant/dynamic.h"
 #include "ops/quant/row_groups.h"
+#include "ops/shared/dynamic.h"
 
 namespace emu {
 namespace {

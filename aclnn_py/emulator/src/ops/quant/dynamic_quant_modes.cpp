@@ -6,9 +6,9 @@
 
 #include "aclnnop/quant.h"
 #include "core/statuses.h"
-#include "ops/quant/dynamic.h"
-#include "ops/quant/mx_check.h"
 #include "ops/quant/row_groups.h"
+#include "ops/shared/dynamic.h"
+#include "ops/shared/mx_check.h"
 
 namespace emu {
 namespace {

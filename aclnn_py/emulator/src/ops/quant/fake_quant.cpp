@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "aclnnop/quant.h"
-#include "ops/norm/rows.h"
 #include "ops/quant/static_quant.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

@@ -4,9 +4,9 @@
 // blocks of 32 values.
 #include "aclnnop/quant.h"
 #include "core/chip.h"
-#include "ops/quant/dynamic.h"
-#include "ops/quant/mx_format.h"
 #include "ops/quant/row_groups.h"
+#include "ops/shared/dynamic.h"
+#include "ops/shared/mx_format.h"
 
 namespace emu {
 namespace {

@@ -2,8 +2,8 @@
 // build flags: -O3
 // Quantisation with one row of scales for each group of rows.
 #include "aclnnop/quant.h"
-#include "ops/quant/quantised.h"
 #include "ops/quant/row_groups.h"
+#include "ops/shared/quantised.h"
 
 EMU_OPERATOR(GroupQuant, (const aclTensor *x, const aclTensor *scale, const aclTensor *groupIndex,
                           const aclTensor *offsetOptional, int32_t dstType, aclTensor *y)) {

@@ -3,8 +3,8 @@
 // Square blocks of 32 by 32 values with one scale, which is given out for rows and for columns.
 #include "aclnnop/quant.h"
 #include "core/statuses.h"
-#include "ops/quant/mx_check.h"
-#include "ops/quant/quantised.h"
+#include "ops/shared/mx_check.h"
+#include "ops/shared/quantised.h"
 
 namespace emu {
 namespace {

@@ -3,8 +3,8 @@
 // From values with a scale for each block of 32 back to floats.
 #include "aclnnop/quant.h"
 #include "core/statuses.h"
-#include "ops/quant/mx_check.h"
-#include "ops/quant/quantised.h"
+#include "ops/shared/mx_check.h"
+#include "ops/shared/quantised.h"
 
 EMU_OPERATOR(AntiMxQuant, (const aclTensor *x, const aclTensor *mxscale, int64_t axis,
                            int64_t dstType, aclTensor *y)) {

@@ -3,9 +3,9 @@
 // Gated units whose result is quantised in blocks.
 #include "aclnnop/quant.h"
 #include "core/statuses.h"
-#include "ops/quant/mx_check.h"
 #include "ops/quant/mx_glu.h"
 #include "ops/quant/row_groups.h"
+#include "ops/shared/mx_check.h"
 
 namespace emu {
 namespace {

@@ -3,7 +3,7 @@
 // Quantisation in blocks along both of the last two dimensions, and along the rows of groups.
 #include "aclnnop/quant.h"
 #include "core/statuses.h"
-#include "ops/quant/mx_check.h"
+#include "ops/shared/mx_check.h"
 
 namespace emu {
 namespace {

@@ -3,7 +3,7 @@
 // Blocks of 512 values are divided by a scale of their own before blocks of 32 are quantised.
 #include "aclnnop/quant.h"
 #include "core/statuses.h"
-#include "ops/quant/mx_check.h"
+#include "ops/shared/mx_check.h"
 
 namespace emu {
 namespace {

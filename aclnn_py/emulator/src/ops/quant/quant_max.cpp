@@ -7,9 +7,9 @@
 
 #include "aclnnop/quant.h"
 #include "core/statuses.h"
-#include "ops/quant/mx_check.h"
-#include "ops/quant/quantised.h"
 #include "ops/quant/row_groups.h"
+#include "ops/shared/mx_check.h"
+#include "ops/shared/quantised.h"
 
 namespace emu {
 namespace {

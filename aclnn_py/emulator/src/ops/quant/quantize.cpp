@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "aclnnop/quant.h"
-#include "ops/quant/quantised.h"
 #include "ops/quant/static_quant.h"
+#include "ops/shared/quantised.h"
 
 namespace emu {
 namespace {

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "ops/matmul/stack.h"
-#include "ops/quant/mx_check.h"
 #include "ops/quant/rotate_quant.h"
+#include "ops/shared/mx_check.h"
 
 namespace emu {
 namespace {

@@ -7,8 +7,8 @@
 #include "aclnnop/matmul.h"
 #include "core/chip.h"
 #include "ops/matmul/gemm.h"
-#include "ops/quant/dynamic.h"
 #include "ops/quant/rotate_quant.h"
+#include "ops/shared/dynamic.h"
 
 namespace emu {
 namespace {

@@ -4,7 +4,7 @@
 // is not negative.
 #include "aclnnop/math.h"
 #include "ops/block_kernels.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "aclnnop/quant.h"
-#include "ops/quant/quantised.h"
+#include "ops/shared/quantised.h"
 
 namespace emu {
 

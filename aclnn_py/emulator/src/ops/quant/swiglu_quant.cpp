@@ -4,9 +4,9 @@
 #include <cstring>
 
 #include "aclnnop/quant.h"
-#include "ops/quant/dynamic.h"
-#include "ops/quant/gated.h"
 #include "ops/quant/row_groups.h"
+#include "ops/shared/dynamic.h"
+#include "ops/shared/gated.h"
 
 namespace emu {
 namespace {

@@ -12,7 +12,7 @@
 #include "core/pool.h"
 #include "core/statuses.h"
 #include "ops/op.h"
-#include "ops/quant/packed_scale.h"
+#include "ops/shared/packed_scale.h"
 
 namespace emu {
 namespace {

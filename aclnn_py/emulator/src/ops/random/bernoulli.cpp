@@ -6,8 +6,8 @@
 
 #include "aclnnop/random.h"
 #include "ops/fill/generate.h"
-#include "ops/norm/rows.h"
 #include "ops/random/draw.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

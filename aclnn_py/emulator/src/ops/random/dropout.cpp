@@ -8,9 +8,9 @@
 #include "aclnnop/math.h"
 #include "aclnnop/random.h"
 #include "ops/block_kernels.h"
-#include "ops/norm/rows.h"
-#include "ops/quant/mx_check.h"
 #include "ops/random/draw.h"
+#include "ops/shared/mx_check.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "aclnnop/random.h"
 #include "ops/fill/generate.h"
-#include "ops/quant/mx_check.h"
 #include "ops/random/draw.h"
+#include "ops/shared/mx_check.h"
 
 namespace emu {
 namespace {

@@ -10,8 +10,8 @@
 
 #include "aclnnop/random.h"
 #include "core/per_thread.h"
-#include "ops/norm/rows.h"
 #include "ops/random/draw.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

@@ -5,9 +5,9 @@
 
 #include "aclnnop/random.h"
 #include "ops/fill/generate.h"
-#include "ops/norm/rows.h"
-#include "ops/quant/mx_check.h"
 #include "ops/random/draw.h"
+#include "ops/shared/mx_check.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "aclnnop/activation.h"
-#include "ops/norm/rows.h"
 #include "ops/random/draw.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

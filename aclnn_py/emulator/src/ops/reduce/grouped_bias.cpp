@@ -3,7 +3,7 @@
 // The gradient of a bias that was added to groups of rows: the sums of the rows of each group.
 #include "aclnnop/math.h"
 #include "core/statuses.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

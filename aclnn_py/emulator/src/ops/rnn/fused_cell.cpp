@@ -4,8 +4,8 @@
 // memory cell. Gates lie beside each other in the order i, g, f, o.
 #include "aclnnop/rnn.h"
 #include "ops/float_kernels.h"
-#include "ops/norm/rows.h"
 #include "ops/rnn/cell.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

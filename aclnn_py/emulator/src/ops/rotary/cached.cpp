@@ -5,7 +5,7 @@
 #include "aclnnop/posembedding.h"
 #include "core/chip.h"
 #include "core/statuses.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 #include <atomic>
 

@@ -8,9 +8,9 @@
 #include "core/half.h"
 #include "ops/moe/routing.h"
 #include "ops/norm/rms.h"
-#include "ops/quant/dynamic.h"
-#include "ops/quant/mx_check.h"
 #include "ops/rotary/rotate.h"
+#include "ops/shared/dynamic.h"
+#include "ops/shared/mx_check.h"
 
 namespace emu {
 namespace {

@@ -3,8 +3,8 @@
 // The gradients of RotaryPositionEmbedding and InplacePartialRotaryMul.
 #include "aclnnop/posembedding.h"
 #include "core/chip.h"
-#include "ops/quant/mx_check.h"
 #include "ops/rotary/rotate.h"
+#include "ops/shared/mx_check.h"
 
 namespace emu {
 namespace {

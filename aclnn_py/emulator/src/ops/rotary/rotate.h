@@ -2,7 +2,7 @@
 // The rotation itself: x * cos + rotated(x) * sin, in float32, rounded once.
 #pragma once
 
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 

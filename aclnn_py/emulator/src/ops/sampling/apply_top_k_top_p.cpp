@@ -2,8 +2,8 @@
 // build flags: -O2
 // Logits with -inf in place of the tokens that top-k and top-p filter out.
 #include "aclnnop/index.h"
-#include "ops/norm/rows.h"
 #include "ops/sampling/filter.h"
+#include "ops/shared/rows.h"
 
 EMU_OPERATOR(ApplyTopKTopP, (const aclTensor *logits, const aclTensor *pOptional,
                              const aclTensor *kOptional, aclTensor *out)) {

@@ -8,8 +8,8 @@
 
 #include "aclnnop/index.h"
 #include "core/per_thread.h"
-#include "ops/norm/rows.h"
 #include "ops/sampling/filter.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

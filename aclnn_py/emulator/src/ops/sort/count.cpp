@@ -10,8 +10,8 @@
 #include "core/statuses.h"
 #include "ops/index/addresses.h"
 #include "ops/index/masks.h"
-#include "ops/norm/rows.h"
 #include "ops/shape/movement.h"
+#include "ops/shared/rows.h"
 #include "ops/sort/distinct.h"
 
 #include <atomic>

@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "ops/norm/rows.h"
 #include "ops/op.h"
+#include "ops/shared/rows.h"
 #include "ops/sort/order.h"
 
 namespace emu {

@@ -6,8 +6,8 @@
 #include "aclnnop/math.h"
 #include "core/per_thread.h"
 #include "core/scratch.h"
-#include "ops/norm/rows.h"
 #include "ops/shape/movement.h"
+#include "ops/shared/rows.h"
 #include "ops/sort/order.h"
 #include "ops/sort/selection.h"
 

@@ -9,7 +9,7 @@
 #include "aclnnop/index.h"
 #include "core/chip.h"
 #include "ops/index/masks.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

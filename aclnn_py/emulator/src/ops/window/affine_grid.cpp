@@ -5,7 +5,7 @@
 // else each is the middle of its part. float32 inside; one rounding.
 #include "aclnnop/math.h"
 #include "core/pool.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 #include "ops/window/geometry.h"
 
 namespace emu {

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "aclnnop/conversion.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

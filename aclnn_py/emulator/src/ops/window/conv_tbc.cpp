@@ -10,7 +10,7 @@
 
 #include "core/chip.h"
 #include "ops/matmul/gemm.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 #include "ops/window/geometry.h"
 
 namespace emu {

@@ -6,7 +6,7 @@
 // float32; 2 rounds the operands to float16.
 #include "aclnnop/conv.h"
 
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 #include "ops/window/convolution.h"
 #include "ops/window/filter_blocks.h"
 

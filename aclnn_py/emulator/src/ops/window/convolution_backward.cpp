@@ -3,7 +3,7 @@
 // ConvolutionBackward: the gradients of a convolution that a mask asks for.
 #include "aclnnop/conv.h"
 
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 #include "ops/window/convolution.h"
 
 namespace emu {

@@ -11,7 +11,7 @@
 
 #include "core/pool.h"
 #include "ops/matmul/gemm.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 #include "ops/window/columns.h"
 #include "ops/window/convolution.h"
 #include "ops/window/kernels.h"

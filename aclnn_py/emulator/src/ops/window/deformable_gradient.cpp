@@ -6,7 +6,7 @@
 #include "aclnnop/conv.h"
 #include "core/chip.h"
 #include "core/pool.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 #include "ops/window/deformable.h"
 
 namespace emu {

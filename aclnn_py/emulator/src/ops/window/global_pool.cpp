@@ -8,7 +8,7 @@
 
 #include "aclnnop/math.h"
 #include "ops/extreme_kernels.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 #include "ops/window/geometry.h"
 
 namespace emu {

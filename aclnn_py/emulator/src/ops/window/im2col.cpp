@@ -5,7 +5,7 @@
 #include "aclnnop/conversion.h"
 #include "aclnnop/image.h"
 #include "core/pool.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 #include "ops/window/columns.h"
 
 namespace emu {

@@ -9,7 +9,7 @@
 #include "aclnnop/index.h"
 #include "core/pool.h"
 #include "ops/index/addresses.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 #include "ops/window/geometry.h"
 
 namespace emu {

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 #include "ops/window/geometry.h"
 
 namespace emu {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/pool.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 #include "ops/window/geometry.h"
 
 namespace emu {

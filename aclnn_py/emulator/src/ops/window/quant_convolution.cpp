@@ -7,7 +7,7 @@
 #include "aclnnop/conv.h"
 #include "core/chip.h"
 #include "core/statuses.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 #include "ops/window/convolution.h"
 #include "ops/window/filter_blocks.h"
 

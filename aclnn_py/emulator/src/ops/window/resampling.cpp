@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "core/pool.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 #include "ops/window/kernels.h"
 
 namespace emu {

@@ -5,7 +5,7 @@
 #include "aclnnop/image.h"
 #include "core/pool.h"
 #include "ops/index/addresses.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

@@ -3,7 +3,7 @@
 // UnfoldGrad: slices along a dimension are added up where they overlap, many in float64.
 #include "aclnnop/conversion.h"
 #include "core/pool.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

@@ -6,7 +6,7 @@
 // UpsampleBilinear2dAA and UpsampleBicubic2dAA widen the filter when the result is smaller (float32
 // values, float64 for float64; one rounding).
 #include "aclnnop/image.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 #include "ops/window/picking.h"
 #include "ops/window/resize.h"
 

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "aclnnop/image.h"
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 #include "ops/window/resize.h"
 
 namespace emu {

@@ -3,7 +3,7 @@
 // the operator for one matrix and the one for groups have in common.
 #pragma once
 
-#include "ops/quant/mx_check.h"
+#include "ops/shared/mx_check.h"
 
 namespace emu {
 

@@ -7,7 +7,7 @@
 #include "core/pool.h"
 #include "ops/four_bits.h"
 #include "ops/matmul/gemm.h"
-#include "ops/quant/low_codes.h"
+#include "ops/shared/low_codes.h"
 
 namespace emu {
 

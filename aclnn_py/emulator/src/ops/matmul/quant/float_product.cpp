@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cinttypes>
 
+#include "ops/matmul/dequantise.h"
 #include "ops/matmul/quant/float_operand.h"
-#include "ops/quant/dequantise.h"
 
 namespace emu {
 namespace {

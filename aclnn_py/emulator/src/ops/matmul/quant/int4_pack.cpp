@@ -10,7 +10,7 @@
 #include "core/pool.h"
 #include "ops/matmul/quant/operand.h"
 #include "ops/matmul/quant/product.h"
-#include "ops/quant/low_bits.h"
+#include "ops/shared/low_bits.h"
 
 namespace emu {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/quant/packed_scale.h"
+#include "ops/shared/packed_scale.h"
 
 namespace emu {
 namespace {

@@ -9,7 +9,7 @@
 #include "ops/matmul/quant/float_product.h"
 #include "ops/matmul/quant/operand.h"
 #include "ops/matmul/quant/product.h"
-#include "ops/quant/low_codes.h"
+#include "ops/shared/low_codes.h"
 
 namespace emu {
 namespace {

@@ -8,7 +8,7 @@
 #include "ops/matmul/quant/float_operand.h"
 #include "ops/matmul/quant/float_product.h"
 #include "ops/matmul/quant/operand.h"
-#include "ops/quant/mx_check.h"
+#include "ops/shared/mx_check.h"
 
 namespace emu {
 namespace {

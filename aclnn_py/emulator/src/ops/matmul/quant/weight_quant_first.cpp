@@ -9,8 +9,8 @@
 #include "core/chip.h"
 #include "ops/matmul/quant/product.h"
 #include "ops/matmul/quant/weight_quant.h"
-#include "ops/norm/rows.h"
-#include "ops/quant/packed_scale.h"
+#include "ops/shared/packed_scale.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "ops/float_bits.h"
+#include "core/float_bits.h"
 
 namespace emu {
 

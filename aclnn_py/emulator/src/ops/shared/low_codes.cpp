@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // build flags: -O3
-#include "ops/quant/low_codes.h"
+#include "ops/shared/low_codes.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // build flags: -O2
-#include "ops/quant/mx_check.h"
+#include "ops/shared/mx_check.h"
 
 #include <cstring>
 
 #include "core/chip.h"
 #include "core/statuses.h"
-#include "ops/quant/quantised.h"
+#include "ops/shared/quantised.h"
 
 namespace emu {
 namespace {

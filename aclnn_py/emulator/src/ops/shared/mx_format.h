@@ -5,8 +5,8 @@
 #pragma once
 
 #include "core/pool.h"
-#include "ops/norm/rows.h"
-#include "ops/quant/low_codes.h"
+#include "ops/shared/low_codes.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/quant/quantised.h"
+#include "ops/shared/quantised.h"
 
 namespace emu {
 

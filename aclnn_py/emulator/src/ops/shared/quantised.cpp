@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // build flags: -O3
-#include "ops/quant/quantised.h"
+#include "ops/shared/quantised.h"
 
 #include "ops/four_bits.h"
-#include "ops/quant/low_bits.h"
+#include "ops/shared/low_bits.h"
 
 namespace emu {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // build flags: -O3
-#include "ops/quant/mx_format.h"
+#include "ops/shared/mx_format.h"
 
 namespace emu {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // build flags: -O3
-#include "ops/norm/rows.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <vector>
 
-#include "ops/quant/dequantise.h"
+#include "ops/matmul/dequantise.h"
 
 #include "core/pool.h"
 #include "ops/four_bits.h"
 #include "ops/matmul/stack.h"
-#include "ops/norm/rows.h"
-#include "ops/quant/packed_scale.h"
+#include "ops/shared/packed_scale.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 namespace {

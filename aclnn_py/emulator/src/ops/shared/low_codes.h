@@ -3,7 +3,7 @@
 #pragma once
 
 #include "ops/op.h"
-#include "ops/quant/low_bits.h"
+#include "ops/shared/low_bits.h"
 
 namespace emu {
 

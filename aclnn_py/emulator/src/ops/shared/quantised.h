@@ -5,9 +5,9 @@
 
 #include <optional>
 
-#include "ops/norm/rows.h"
 #include "ops/op.h"
-#include "ops/quant/low_codes.h"
+#include "ops/shared/low_codes.h"
+#include "ops/shared/rows.h"
 
 namespace emu {
 

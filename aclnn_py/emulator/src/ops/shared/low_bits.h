@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "ops/float_bits.h"
+#include "core/float_bits.h"
 
 namespace emu {
 

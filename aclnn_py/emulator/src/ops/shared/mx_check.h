@@ -2,7 +2,7 @@
 // Arguments that the operators of MX quantisation have in common.
 #pragma once
 
-#include "ops/quant/mx_format.h"
+#include "ops/shared/mx_format.h"
 
 namespace emu {
 
