@@ -45,6 +45,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="let each allocation of programs and of operators fail, not a sample of them",
     )
     parser.addoption(
+        "--fault-steps",
+        type=int,
+        default=480,
+        help="steps of the state machine that decides who hears of a fault",
+    )
+    parser.addoption(
+        "--fault-seconds",
+        type=float,
+        default=2.0,
+        help="how long threads make faults beside ranks that compute",
+    )
+    parser.addoption(
         "--every-rank-count",
         action="store_true",
         help="let 4 and 8 processes make the calls of fused operators, not 2 alone",

@@ -13,26 +13,35 @@ int32_t ap_read(const ap_use *use, uint64_t source, uint64_t nbytes, uint64_t ta
 {
     const ap_stream *stream = current_stream;
     if (AP_UNLIKELY(use->overflow || use->device != active_device || forked_child || intercepted()))
-        return 0;
+        return AP_UNCERTAIN;
     for (int i = 0; i < AP_MARKS; ++i) {
         const ap_mark *found = &use->marks[i];
         if (found->stream_id &&
             (!stream || found->stream_id != stream->id ||
-             found->sequence > __atomic_load_n(&stream->completed, __ATOMIC_ACQUIRE)))
-            return 0;
+             found->sequence > __atomic_load_n(&stream->checked, __ATOMIC_ACQUIRE) ||
+             __atomic_load_n(&stream->faulted, __ATOMIC_RELAXED)))
+            return AP_UNCERTAIN;
     }
     ap_learn_other();
-    return aclrtMemcpy((void *)(uintptr_t)target, nbytes, (const void *)(uintptr_t)source, nbytes,
-                       ACL_MEMCPY_DEVICE_TO_HOST) == 0;
+    int32_t status = aclrtMemcpy((void *)(uintptr_t)target, nbytes, (const void *)(uintptr_t)source,
+                                 nbytes, ACL_MEMCPY_DEVICE_TO_HOST);
+    if (AP_LIKELY(status == 0))
+        return AP_OK;
+    if (status == AP_UNBOUND)
+        return AP_UNCERTAIN; /* Python finds the function */
+    return fail(AP_PHASE_TWO, status, "aclrtMemcpy", -1, -1);
 }
 
 int32_t ap_indices_within(const ap_use *use, uint64_t source, uint64_t count, int64_t length)
 {
     int64_t *indices = malloc(count * sizeof *indices);
     uint64_t outside = 0, extent = (uint64_t)length;
-    if (!indices || !ap_read(use, source, count * sizeof *indices, (uint64_t)(uintptr_t)indices)) {
+    int32_t code = indices
+                       ? ap_read(use, source, count * sizeof *indices, (uint64_t)(uintptr_t)indices)
+                       : AP_UNCERTAIN;
+    if (AP_UNLIKELY(code != AP_OK)) {
         free(indices);
-        return 0;
+        return code;
     }
     /* The sign of one of the two tells, also where it is the sum that went around. */
     for (uint64_t i = 0; i < count; ++i) {
@@ -40,7 +49,7 @@ int32_t ap_indices_within(const ap_use *use, uint64_t source, uint64_t count, in
         outside |= (at + extent) | (extent - 1 - at);
     }
     free(indices);
-    return outside >> 63 == 0;
+    return outside >> 63 ? AP_UNCERTAIN : AP_OK;
 }
 
 int64_t ap_copy(ap_stream *stream, uint64_t target, uint64_t source, uint64_t nbytes, int32_t kind,

@@ -130,8 +130,8 @@ double ap_make(const ap_recipe *recipe, ap_use *use, ap_tensor **given)
         return at;
     if (code == AP_NEED_WORKSPACE)
         ap_abandon(failure.pending);
-    else if (code == AP_FAILED && failure.phase >= AP_PHASE_TWO)
-        return -at; /* part of the work may have been queued: Python says what went wrong */
+    else if (code == AP_FAILED && failure.phase > AP_PHASE_ARGUMENT)
+        return -at; /* the library has said what is wrong: it is not asked again */
     ap_pool_give(use);
     return 0;
 }

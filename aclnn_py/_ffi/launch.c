@@ -329,13 +329,20 @@ static ap_prepared *to_heap(const ap_prepared *p)
     return copy;
 }
 
-static void destroy_executor(ap_prepared *p)
+/* Reports a refusal unless the launch has failed already, as destroy_objects does. */
+static int32_t destroy_executor(ap_prepared *p, int32_t code)
 {
+    void *executor = p->executor;
+    p->executor = NULL;
+    int32_t status = executor ? aclDestroyAclOpExecutor(executor) : 0;
     /* Absent before 8.1: an executor that never ran is then leaked, as it is in every client of
        that release. */
-    if (p->executor)
-        aclDestroyAclOpExecutor(p->executor);
-    p->executor = NULL;
+    if (AP_LIKELY(status == 0 || status == AP_UNBOUND))
+        return code;
+    if (code == AP_OK)
+        return fail(AP_PHASE_DESTROY, status, "aclDestroyAclOpExecutor", -1, -1);
+    aclGetRecentErrMsg(); /* no later error is to show it */
+    return code;
 }
 
 /* Whether the index of a tensor in the launch's array is what aclSetTensorAddr takes. */
@@ -375,8 +382,8 @@ static int32_t launch_checked(ap_stream *stream, const ap_call *call, ap_tensor 
             leave(kept); /* another launch makes one, when the arena has grown */
         ap_prepared *pending = to_heap(&p);
         if (!pending) {
-            destroy_executor(&p);
-            return destroy_objects(&p, refuse(AP_REASON_NO_MEMORY, -1, -1));
+            code = destroy_executor(&p, refuse(AP_REASON_NO_MEMORY, -1, -1));
+            return destroy_objects(&p, code);
         }
         failure = (ap_failure){.pending = pending, .workspace_nbytes = p.workspace_nbytes};
         return AP_NEED_WORKSPACE;
@@ -389,8 +396,7 @@ static int32_t launch_checked(ap_stream *stream, const ap_call *call, ap_tensor 
     }
     if (kept)
         leave(kept);
-    destroy_executor(&p);
-    return destroy_objects(&p, code);
+    return destroy_objects(&p, destroy_executor(&p, code));
 }
 
 int32_t ap_launch(ap_stream *stream, const ap_call *call, ap_tensor **tensors)
@@ -419,7 +425,7 @@ int32_t ap_resume(ap_stream *stream, ap_prepared *pending)
     }
     code = phase_two(stream, pending, stream->workspace, pending->workspace_nbytes);
     unlock_stream(stream);
-    destroy_executor(pending); /* one that could have run again */
+    code = destroy_executor(pending, code); /* one that could have run again */
     code = destroy_objects(pending, code);
     free(pending);
     return code;
@@ -429,8 +435,7 @@ void ap_abandon(ap_prepared *pending)
 {
     if (!pending || forked_child)
         return;
-    destroy_executor(pending);
-    destroy_objects(pending, AP_FAILED);
+    destroy_objects(pending, destroy_executor(pending, AP_FAILED));
     free(pending);
 }
 
@@ -463,8 +468,7 @@ int32_t ap_prepare(ap_stream *stream, const ap_call *call, ap_tensor **tensors, 
         return AP_OK;
     if (code == AP_OK)
         code = refuse(AP_REASON_NO_MEMORY, -1, -1);
-    destroy_executor(&p);
-    return destroy_objects(&p, code);
+    return destroy_objects(&p, destroy_executor(&p, code));
 }
 
 static int32_t execute(ap_stream *stream, ap_prepared *prepared, void *workspace,

@@ -148,19 +148,24 @@ typedef union {
 typedef struct ap_op ap_op;
 
 /* One per stream. id is unique in the process and never 0; sequence numbers the work that was
-   queued. workspace_peak: the most that a launch used of an arena. recent: the operator of the work
-   numbered N at N % AP_RECENT, null where it was no operator. */
+   queued. completed: the device is done with what has numbers up to this one, so that its memory is
+   free; it may have failed. checked: a wait has found it done without fault. faulted: a wait has
+   reported a fault; the library knows which thread has to hear of it yet, so whoever reads what the
+   stream wrote waits for it first. workspace_peak: the most that a launch used of an arena. recent:
+   the operator of the work numbered N at N % AP_RECENT, null where it was no operator. */
 typedef struct {
     void *raw;
     uint64_t id;
     uint64_t sequence;
     uint64_t completed;
+    uint64_t checked;
     void *workspace;
     uint64_t workspace_nbytes;
     uint64_t workspace_peak;
     uint32_t workspace_exchanges;
     int32_t device;
     uint32_t closed;
+    uint32_t faulted;
     uint32_t lock;
     const ap_op *recent[64];
 } ap_stream;
@@ -361,7 +366,7 @@ void ap_reuse_statistics(ap_reuse_counts *out);
    `use` and return the address of use->whole. A negative device is that of the stream. 0: nothing
    happened, Python has to do it. */
 double ap_fresh(double layout, int32_t device, ap_use *use);
-/* The same, and launch what writes it. Negative: phase two failed, and ap_last_failure() says
+/* The same, and launch what writes it. Negative: the library refused it, and ap_last_failure() says
    how. */
 double ap_make(const ap_recipe *recipe, ap_use *use, ap_tensor **given);
 /* Whether ap_make could do anything on this thread now. */
@@ -377,11 +382,12 @@ void ap_set_capturing(int32_t on);
 /* Python wants to see every piece of memory made, or no more. */
 void ap_set_watched(int32_t on);
 
-/* Copy bytes of device memory to the host, if no work on them is under way. Returns 0 if that is
-   not known, or the copy fails: nothing has happened then. */
+/* Copy bytes of device memory to the host, if a wait has found the work on them done without fault.
+   AP_UNCERTAIN: that is not known, and nothing has happened. AP_FAILED: the copy was refused, as
+   ap_last_failure() says. */
 int32_t ap_read(const ap_use *use, uint64_t source, uint64_t nbytes, uint64_t target);
-/* Whether dense int64 indices on the device are all from -length to length - 1. Returns 0 also if
-   they cannot be read as above, or host memory lacks: nothing has happened then. */
+/* AP_OK: dense int64 indices on the device are all from -length to length - 1. AP_UNCERTAIN: some
+   are not, or they cannot be read as above, or host memory lacks. AP_FAILED: as above. */
 int32_t ap_indices_within(const ap_use *use, uint64_t source, uint64_t count, int64_t length);
 
 /* Queue a copy that leaves its mark on one or two pieces of memory. Returns its sequence number, or

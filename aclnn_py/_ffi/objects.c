@@ -186,6 +186,8 @@ static int32_t destroy_objects(ap_prepared *p, int32_t code)
         p->objects[i] = NULL;
         if (AP_UNLIKELY(status != 0) && code == AP_OK)
             code = fail(AP_PHASE_DESTROY, status, routine, (int32_t)i, -1);
+        else if (AP_UNLIKELY(status != 0))
+            aclGetRecentErrMsg(); /* no later error is to show it */
     }
     p->object_count = 0;
     return code;

@@ -177,8 +177,8 @@ static ap_tensor *structure_of(PyObject *tensor)
     return address == -1 && PyErr_Occurred() ? NULL : (ap_tensor *)(intptr_t)address;
 }
 
-/* Part of the work may have been queued, so the long way must not do it again: raise what
-   failed. */
+/* The library has refused it, after part of the work may have been queued: the long way must not
+   ask again. Raise what failed. */
 static void raise_failure(PyObject *recipe, const call_parts *call, PyObject *made)
 {
     PyObject *given = tensors_of(call);

@@ -65,8 +65,7 @@ static int try_lock(ap_kept *kept)
 static void release_kept(ap_kept *kept)
 {
     if (kept->prepared.executor) {
-        destroy_executor(&kept->prepared);
-        destroy_objects(&kept->prepared, AP_FAILED);
+        destroy_objects(&kept->prepared, destroy_executor(&kept->prepared, AP_FAILED));
     }
     free(kept->tensors);
     kept->tensors = NULL;

@@ -9,8 +9,7 @@ void ap_updates_discard(ap_update *updates, uint32_t count)
         if (!u->ready || forked_child)
             continue;
         u->ready = 0;
-        destroy_executor(&u->prepared);
-        destroy_objects(&u->prepared, AP_FAILED);
+        destroy_objects(&u->prepared, destroy_executor(&u->prepared, AP_FAILED));
     }
 }
 

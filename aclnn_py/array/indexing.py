@@ -35,6 +35,7 @@ from aclnn_py.array.parts import WIDE_UNSIGNED, as_bits, part
 from aclnn_py.array.promotion import cast, is_operand, scalar, tensor_of
 from aclnn_py.errors import DeviceMismatchError
 from aclnn_py.functional.shapes import broadcast
+from aclnn_py.memory.buffer import raise_of_read
 from aclnn_py.runtime.current import thread
 from aclnn_py.tensor.creation import empty, from_numpy
 from aclnn_py.tensor.dtypes import dtype_of
@@ -329,7 +330,10 @@ def _all_within(index: Tensor, length: int) -> bool:
     if index.count > _FEW or not layout.contiguous:
         return False
     at = memory.raw + index.offset * layout.dtype.numpy.itemsize
-    return bool(lib.ap_indices_within(memory.block.use, at, index.count, length))
+    code = lib.ap_indices_within(memory.block.use, at, index.count, length)
+    if code == lib.AP_FAILED:
+        raise_of_read(index.device)
+    return bool(code == lib.AP_OK)
 
 
 def _extremes(index: Tensor) -> tuple[int, int]:

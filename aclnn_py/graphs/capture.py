@@ -23,7 +23,7 @@ from aclnn_py.errors import (
     SymbolNotFoundError,
 )
 from aclnn_py.memory.allocator import give_to
-from aclnn_py.memory.graph_memory import GraphMemory, Moment, pending
+from aclnn_py.memory.graph_memory import GraphMemory, Moment, pending, unchecked
 from aclnn_py.random.draws import Draws
 from aclnn_py.runtime import capture_rules
 from aclnn_py.runtime.device import Device
@@ -189,7 +189,7 @@ class CapturedGraph:
 
     def settle(self, timeout_s: float | None) -> None:
         """Wait for the replays queued so far."""
-        before = pending(self.last)
+        before = unchecked(self.last)
         if before is not None:
             before[0].synchronize(timeout_s)
 

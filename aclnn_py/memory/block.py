@@ -17,7 +17,7 @@ from typing import ClassVar
 from aclnn_py._ffi import ffi, lib
 from aclnn_py.runtime.device import Device
 from aclnn_py.runtime.handle import Handle
-from aclnn_py.runtime.stream_state import pending_streams
+from aclnn_py.runtime.stream_state import pending_streams, unchecked_streams
 
 __all__ = ["Block", "Memory", "byte_count", "release_when_idle"]
 
@@ -114,7 +114,7 @@ class Memory(Handle):
         return self._nbytes
 
     def settle(self, timeout_s: float | None = None) -> None:
-        """Wait for the streams that still have work on this memory.
+        """Wait for the streams with work on this memory, unless that is known to have gone well.
 
         Parameters
         ----------
@@ -123,7 +123,7 @@ class Memory(Handle):
         """
         _ = self.raw
         lib.ap_learn_other()
-        for state, _sequence in pending_streams(self.block.use):
+        for state in unchecked_streams(self.block.use):
             state.synchronize(timeout_s)
 
     def _slice(self, offset: object, nbytes: object, argument: str) -> tuple[int, int]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from aclnn_py._ffi import C, ffi, held, lib
 from aclnn_py.errors import ClosedError, DeviceMismatchError, StatusError
@@ -17,17 +17,23 @@ from aclnn_py.memory.allocator import (
 from aclnn_py.memory.block import Block, Memory, byte_count
 from aclnn_py.runtime import capture_rules
 from aclnn_py.runtime.device import Device, MemoryInfo, resolve
-from aclnn_py.runtime.faults import name_launches
 from aclnn_py.runtime.handle import Handle
 from aclnn_py.runtime.status import check_acl, error_of
 from aclnn_py.runtime.stream import Stream, mark, order, resolve_stream
-from aclnn_py.runtime.stream_state import streams_of
+from aclnn_py.runtime.stream_state import queued_on, raise_of_wait
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["Buffer", "HostBuffer", "buffer_for_host", "give_back_held", "memory_info"]
+__all__ = [
+    "Buffer",
+    "HostBuffer",
+    "buffer_for_host",
+    "give_back_held",
+    "memory_info",
+    "raise_of_read",
+]
 
 _new = object.__new__
 _own = Handle.__init__
@@ -382,11 +388,10 @@ def _copy_now(target: int, source: int, nbytes: int, kind: int, where: Device) -
     with where.as_active():
         to, origin = ffi.cast("void *", target), ffi.cast("void *", source)
         status = C.aclrtMemcpy(to, nbytes, origin, nbytes, kind)
-        try:
-            check_acl(status, "aclrtMemcpy", device=where.index)
-        except StatusError as error:
-            name_launches(error, streams_of(where))
-            raise
+        if status:
+            raise_of_wait(
+                error_of("acl", status, "aclrtMemcpy", device=where.index), queued_on(where)
+            )
 
 
 def _copy(
@@ -454,13 +459,24 @@ def _raise_of_copy(queue: Stream) -> None:
     if failure.status == lib.AP_UNBOUND:
         _ = C.aclrtMemcpyAsync
         return
-    raise error_of(
+    raise _refused_copy(queue.device, queue.id)
+
+
+def raise_of_read(where: Device) -> NoReturn:
+    """Raise what refused a read of ``ap_read``."""
+    raise_of_wait(_refused_copy(where, None), queued_on(where))
+
+
+def _refused_copy(where: Device, stream: int | None) -> StatusError:
+    """The failure that C kept of a copy."""
+    failure = lib.ap_last_failure()
+    return error_of(
         "acl",
         int(failure.status),
-        "aclrtMemcpyAsync",
+        ffi.string(failure.routine).decode(),
         detail=ffi.string(failure.message).decode("utf-8", "replace"),
-        device=queue.device.index,
-        stream=queue.id,
+        device=where.index,
+        stream=stream,
     )
 
 

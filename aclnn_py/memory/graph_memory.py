@@ -16,7 +16,7 @@ from aclnn_py.memory.buffer import Buffer
 from aclnn_py.runtime.device import Device
 from aclnn_py.runtime.stream_state import StreamState, new_context
 
-__all__ = ["GraphMemory", "Moment", "pending"]
+__all__ = ["GraphMemory", "Moment", "pending", "unchecked"]
 
 Moment = tuple[StreamState, int]
 """When a graph was used: the state of a stream, and the number of the work on it."""
@@ -58,6 +58,14 @@ class GraphMemory:
         if not self._graphs:
             self.arenas.clear()
             lib.ap_pools_release(self.context)
+
+
+def unchecked(moment: Moment | None) -> Moment | None:
+    """The moment itself, or None if there is none or a wait has found all before it done well."""
+    if moment is None:
+        return None
+    context = moment[0].context
+    return None if moment[1] <= context.checked and not context.faulted else moment
 
 
 def pending(moment: Moment | None) -> Moment | None:

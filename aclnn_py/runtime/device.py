@@ -15,9 +15,8 @@ from aclnn_py._ffi import C, ffi, lib
 from aclnn_py.errors import StatusError
 from aclnn_py.runtime import capture_rules, initialization
 from aclnn_py.runtime.current import thread
-from aclnn_py.runtime.faults import name_launches
 from aclnn_py.runtime.status import check_acl, error_of, recent_message
-from aclnn_py.runtime.stream_state import note_done, queued_on
+from aclnn_py.runtime.stream_state import note_done, queued_on, raise_of_wait
 from aclnn_py.runtime.waiting import wait
 
 if TYPE_CHECKING:
@@ -236,8 +235,7 @@ class Device:
                     status = C.aclrtSynchronizeDevice()
                     check_acl(status, "aclrtSynchronizeDevice", device=self._index)
         except StatusError as error:
-            name_launches(error, [state for state, _target in work])
-            raise
+            raise_of_wait(error, work)
         note_done(work)
 
     def memory_info(self) -> MemoryInfo:

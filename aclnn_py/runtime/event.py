@@ -9,12 +9,11 @@ from aclnn_py._ffi import C, ffi, lib
 from aclnn_py.errors import StatusError
 from aclnn_py.runtime import capture_rules
 from aclnn_py.runtime.device import Device, resolve
-from aclnn_py.runtime.faults import name_launches
 from aclnn_py.runtime.handle import Handle
 from aclnn_py.runtime.roles import Point
 from aclnn_py.runtime.status import check_acl
 from aclnn_py.runtime.stream import Stream, mark, resolve_stream
-from aclnn_py.runtime.stream_state import StreamState, streams_of
+from aclnn_py.runtime.stream_state import StreamState, queued_on, raise_of_wait
 from aclnn_py.runtime.waiting import wait
 
 __all__ = ["Event"]
@@ -171,16 +170,18 @@ class Event(Handle):
         ------
         DeviceTimeoutError
             The point was not reached in time.
+        DeviceError
+            Work of the recording stream before the point failed on the device.
 
         Source
         ------
         aclrtSynchronizeEventWithTimeout, aclrtSynchronizeEvent (``include/acl/acl_rt.h``).
         """
+        work = queued_on(self._device)
         try:
             self._wait(timeout_s)
         except StatusError as error:
-            name_launches(error, streams_of(self._device))
-            raise
+            raise_of_wait(error, work)
 
     def _wait(self, timeout_s: float | None) -> None:
         raw = self.raw

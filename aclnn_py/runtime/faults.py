@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, Protocol
 from aclnn_py._ffi import C, ffi, lib
 from aclnn_py.errors import StatusError
 from aclnn_py.runtime.roles import ActiveDevice, Capture
+from aclnn_py.runtime.status import recent_message
 
 __all__ = [
     "Note",
@@ -34,6 +35,8 @@ __all__ = [
 
 # Waits that expired: nothing is known to have failed.
 _EXPIRED = (507046, 507047)
+# What tasks fail with: the device, and the memory of the host.
+_FAULTS = (207, 507)
 _UNKNOWN = 0xFFFFFFFF
 # Captured launches of one graph that an error lists.
 _LISTED = 16
@@ -68,7 +71,6 @@ class QueuedWork(Protocol):
 
     raw: Any
     context: Any
-    checked: int
     notes: deque[Note]
     replays: deque[tuple[int, Replayed]]
 
@@ -80,10 +82,14 @@ class QueuedWork(Protocol):
     def capture(self) -> Capture | None:
         """The capture that records the work, None while it runs."""
 
+    def unlisted(self) -> int:
+        """The last work that no error of this thread has to list any more."""
+
 
 def is_fault(error: StatusError) -> bool:
     """Whether an error is the device's report about work that was queued before."""
-    return error.library == "acl" and error.status // 1000 == 507 and error.status not in _EXPIRED
+    family = error.status // 1000
+    return error.library == "acl" and family in _FAULTS and error.status not in _EXPIRED
 
 
 def on_fault(listener: Callable[[StatusError, QueuedWork, int], None] | None) -> None:
@@ -167,7 +173,7 @@ def name_launches(error: StatusError, states: Iterable[QueuedWork]) -> None:
 def _candidates(state: QueuedWork) -> tuple[list[str], int | None, bool]:
     """The launches of a stream since its last good wait; which one is named; are lines known."""
     context = state.context
-    last, done = int(context.sequence), state.checked
+    last, done = int(context.sequence), state.unlisted()
     first = max(done + 1, last - lib.AP_RECENT + 1)
     notes = {note.sequence: note for note in tuple(state.notes)}
     culprit = _culprit(state, [notes[n] for n in range(first, last + 1) if n in notes])
@@ -198,7 +204,8 @@ def _replayed(state: QueuedWork, text: str) -> list[str]:
     """
     named = set(re.findall(r"\b(?:aclnn|Hccl)\w+", text))
     lines = []
-    graphs = dict.fromkeys(graph for at, graph in tuple(state.replays) if at > state.checked)
+    done = state.unlisted()
+    graphs = dict.fromkeys(graph for at, graph in tuple(state.replays) if at > done)
     for graph in graphs:
         notes = list(graph.notes)
         chosen = [note for note in notes if note.name in named] or notes
@@ -237,6 +244,7 @@ def _reported_tasks(state: QueuedWork) -> Iterator[int]:
     number = ffi.new("int32_t *")
     with state.device.as_active():
         if C.aclrtStreamGetId(state.raw, number) != 0:
+            recent_message()  # the launch stays unnamed; the fault itself is being raised
             return
     out = ffi.new("ap_fault[]", lib.AP_FAULTS)
     for fault in out[0 : lib.ap_recent_faults(out)]:

@@ -7,14 +7,14 @@ import itertools
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 from aclnn_py._ffi import C, ffi, lib
 from aclnn_py.errors import AclnnPyError, DeviceTimeoutError, StatusError
 from aclnn_py.runtime import capture_rules
-from aclnn_py.runtime.faults import Note, Replayed, name_launches
+from aclnn_py.runtime.faults import Note, Replayed, is_fault, name_launches
 from aclnn_py.runtime.roles import ActiveDevice, Capture
-from aclnn_py.runtime.status import check_acl
+from aclnn_py.runtime.status import check_acl, recent_message
 from aclnn_py.runtime.waiting import wait
 
 __all__ = [
@@ -28,13 +28,15 @@ __all__ = [
     "open_streams",
     "pending_streams",
     "queued_on",
-    "streams_of",
+    "raise_of_wait",
+    "unchecked_streams",
 ]
 
 _SYNC_TIMEOUT = 507046
 _EVENT_COMPLETE = 1
 _EVENT_SYNC = 0x1
 _CAPTURE_NONE = 0
+_NOT_SUPPORTED = 207000
 # So many deferred entries make a stream ask the device how far it is.
 _PRUNE_AT = 64
 # Beyond every sequence number.
@@ -82,15 +84,16 @@ class Recorder(Protocol):
 class StreamState:
     """The part of a stream that its finalizer needs: the C structure and what waits for the device.
 
-    ``context`` is the ap_stream of the launcher: it numbers the work that is queued (``sequence``)
-    and knows how much of it is done (``completed``). While a ``recorder`` is set, the work is part
+    ``context`` is the ap_stream of the launcher: it numbers the work that is queued (``sequence``),
+    knows how much of it is done (``completed``), and how much of it a wait has found done without
+    fault (``checked``): a query tells the first, and nobody reads what the device wrote before the
+    second. While a ``recorder`` is set, the work is part
     of a graph: it counts as going on until the graph is released, whatever the device has done.
     """
 
     __slots__ = (
         "arena",
         "borrowed",
-        "checked",
         "context",
         "deferred",
         "device",
@@ -98,6 +101,7 @@ class StreamState:
         "epilogue",
         "fence",
         "fence_at",
+        "heard",
         "notes",
         "raw",
         "recorder",
@@ -124,8 +128,8 @@ class StreamState:
         # The workspace of launches. It is freed with the stream, when all launches are done.
         self.arena: Any = None
         self.fence_at = 0
-        # The last work that a wait found without fault; an event happens after failed work too.
-        self.checked = 0
+        # By the number of a thread, the last work whose faults a wait of it has raised.
+        self.heard: dict[int, int] = {}
         # As long as the launcher's own ring of operators.
         self.notes: deque[Note] = deque(maxlen=lib.AP_RECENT)
         # The last graphs, with the number of their replay.
@@ -136,6 +140,15 @@ class StreamState:
     def capture(self) -> Capture | None:
         """The capture that records the work of the stream, None while the work runs."""
         return None if self.recorder is None else self.recorder.capture
+
+    @property
+    def checked(self) -> int:
+        """The last work that a wait found without fault; an event happens after failed work too."""
+        return int(self.context.checked)
+
+    def unlisted(self) -> int:
+        """The last work that no error of this thread has to list any more."""
+        return max(self.checked, self.heard.get(threading.get_ident(), 0))
 
     def passed(self, sequence: int) -> None:
         """Note that the device is done with everything up to ``sequence``, and let go of it."""
@@ -207,7 +220,12 @@ class StreamState:
                 return  # an event recorded now would become part of the captured graph
             if self.fence is not None and self.fence_at > self.context.completed:
                 out = ffi.new("aclrtEventRecordedStatus *")
-                if C.aclrtQueryEventStatus(self.fence, out) != 0 or out[0] != _EVENT_COMPLETE:
+                if C.aclrtQueryEventStatus(self.fence, out):
+                    # Nobody waits here who could be told: the next read asks the stream itself.
+                    recent_message()
+                    self.context.faulted = 1
+                    return
+                if out[0] != _EVENT_COMPLETE:
                     return
                 self.passed(self.fence_at)
                 if self.context.sequence == self.fence_at:
@@ -225,28 +243,29 @@ class StreamState:
         """Whether work that is queued now becomes part of a graph."""
         if not C.has("aclmdlRICaptureGetInfo"):
             return False
-        status, model = ffi.new("aclmdlRICaptureStatus *"), ffi.new("aclmdlRI *")
-        return (
-            C.aclmdlRICaptureGetInfo(self.raw, status, model) == 0
-            and int(status[0]) != _CAPTURE_NONE
-        )
+        out, model = ffi.new("aclmdlRICaptureStatus *"), ffi.new("aclmdlRI *")
+        status = C.aclmdlRICaptureGetInfo(self.raw, out, model)
+        if status == _NOT_SUPPORTED:
+            recent_message()  # there are no captures then
+            return False
+        check_acl(status, "aclmdlRICaptureGetInfo", stream=self.context.id)
+        return int(out[0]) != _CAPTURE_NONE
 
     def synchronize(self, timeout_s: float | None = None) -> None:
         """Wait for the work queued so far, or for the replays of the graph that records it."""
         if self.recorder is not None:
             self.recorder.settle(timeout_s)
             return
-        target = self.context.sequence
+        work = [(self, int(self.context.sequence))]
         if not self.enter():
             return  # whoever ended it has waited for its work
         try:
             self._wait(timeout_s)
         except StatusError as error:
-            name_launches(error, [self])
-            raise
+            raise_of_wait(error, work)
         finally:
             self.exit()
-        note_done([(self, target)])
+        note_done(work)
 
     def _wait(self, timeout_s: float | None) -> None:
         raw, device, stream = self.raw, self.device.index, self.context.id
@@ -320,29 +339,35 @@ def open_streams() -> list[StreamState]:
     return list(_open.values())
 
 
-def streams_of(device: ActiveDevice) -> list[StreamState]:
-    """Return the open streams of a device."""
-    return [state for state in open_streams() if state.device is device]
-
-
 def pending_streams(use: Any) -> list[tuple[StreamState, int]]:
     """Return the open streams whose work on a buffer is not known to be done, with its sequence."""
+    return [(state, at) for state, at in _marking(use) if at > state.context.completed]
+
+
+def unchecked_streams(use: Any) -> list[StreamState]:
+    """Return the open streams whose work on a buffer may have failed, as far as is known here."""
+    return [
+        state for state, at in _marking(use) if at > state.context.checked or state.context.faulted
+    ]
+
+
+def _marking(use: Any) -> list[tuple[StreamState, int]]:
+    """The open streams that have worked on a buffer, with the number of their last work on it."""
     if ffi.buffer(use, _MARKS_NBYTES)[:] == _NO_MARKS and not use.overflow:
         return []  # most buffers of most programs, without looking at every entry
     if use.overflow:
         # More streams than the structure has room for: any of them may be meant.
-        found = [
+        return [
             (state, int(state.context.sequence))
             for state in list(_open.values())
             if state.recorder is None or state.recorder.touches(use)
         ]
-    else:
-        found = []
-        for entry in use.marks:
-            number = entry.stream_id
-            if number and number in _open:
-                found.append((_open[number], int(entry.sequence)))
-    return [(state, at) for state, at in found if at > state.context.completed]
+    found = []
+    for entry in use.marks:
+        number = entry.stream_id
+        if number and number in _open:
+            found.append((_open[number], int(entry.sequence)))
+    return found
 
 
 def queued_on(device: ActiveDevice) -> list[tuple[StreamState, int]]:
@@ -356,7 +381,24 @@ def queued_on(device: ActiveDevice) -> list[tuple[StreamState, int]]:
 def note_done(work: Iterable[tuple[StreamState, int]]) -> None:
     """Note that what ``queued_on`` returned is done, without fault."""
     for state, target in work:
-        if target > state.checked:
-            state.checked = target
-        if state.deferred or target > state.context.completed:
+        if state.recorder is not None:
+            continue  # replays are still to come
+        context = state.context
+        # A thread that waits now may be the one that hears of a fault, and has not said so yet.
+        if target > context.checked and not state.visitors:
+            context.checked = target
+        if state.deferred or target > context.completed:
             state.passed(target)
+
+
+def raise_of_wait(error: StatusError, work: Iterable[tuple[StreamState, int]]) -> NoReturn:
+    """Raise the error of a wait for streams up to these numbers, with the launches behind it."""
+    work = list(work)
+    name_launches(error, [state for state, _target in work])
+    if is_fault(error):
+        for state, target in work:
+            if target > state.unlisted():
+                # Which of several streams it was, the library knows: all are asked from now on.
+                state.context.faulted = 1
+                state.heard[threading.get_ident()] = target
+    raise error

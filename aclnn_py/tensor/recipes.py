@@ -61,7 +61,7 @@ def addresses(given: Sequence[Any]) -> list[int]:
 
 
 def fail(recipe: Recipe, given: Sequence[Any], made: Any) -> None:
-    """Raise what was wrong with a launch that may have been queued in part."""
+    """Raise what was wrong with a launch that the library refused."""
     late.learning.fail(recipe.cdata, given, made)
 
 

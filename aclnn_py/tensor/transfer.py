@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from aclnn_py._ffi import lib
 from aclnn_py.errors import DeviceMismatchError
-from aclnn_py.memory.buffer import HostBuffer
+from aclnn_py.memory.buffer import HostBuffer, raise_of_read
 from aclnn_py.runtime import capture_rules
 from aclnn_py.runtime.stream import Stream, resolve_stream
 from aclnn_py.tensor.dtypes import DType
@@ -47,8 +47,11 @@ def read(tensor: Tensor, out: npt.NDArray[Any] | None) -> npt.NDArray[Any]:
     if out is None:
         out = np.empty(layout.shape, kind.numpy)
         place = memory.raw + at, out.nbytes, out.ctypes.data
-        if layout.contiguous and lib.ap_read(memory.block.use, *place):
+        code = lib.ap_read(memory.block.use, *place) if layout.contiguous else lib.AP_UNCERTAIN
+        if code == lib.AP_OK:
             return out
+        if code == lib.AP_FAILED:
+            raise_of_read(tensor.device)
     if layout.contiguous and out.flags.c_contiguous:
         # As bytes: not every type of ml_dtypes has a buffer.
         memory.read(out.reshape(-1).view(np.uint8), offset=at)

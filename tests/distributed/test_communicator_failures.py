@@ -192,3 +192,43 @@ def test_ranks_that_pass_different_sizes_are_told(run_threads: Any) -> None:
 
     for text in run_threads(2, work):
         assert "count=4" in text and "count=5" in text
+
+
+def _after_a_fault(comm: Communicator, work: str) -> str:
+    """Let rank 0 come to a collective after a fault; return what each rank hears."""
+    with comm.device, ap.Stream(comm.device) as stream, stream.use():
+        x = ap.from_numpy(np.full((4, 256), comm.rank + 1.0, np.float16))
+        w = ap.from_numpy(np.ones((256, 4), np.float16))
+        bad = ap.from_numpy(np.array([1 if comm.rank else 9]))
+        row = ap.empty((1, 256), np.float16)
+        stream.synchronize()
+        try:
+            if work == "graph":
+                with ap.Graph() as graph:
+                    with graph.capture():
+                        ap.ops.index_select(x, 0, bad, row)
+                        dist.all_reduce(x, "sum", comm)
+                    graph.replay()
+                    stream.synchronize()
+            else:
+                ap.ops.index_select(x, 0, bad, row)
+                if work == "all_reduce":
+                    dist.all_reduce(x, "sum", comm)
+                else:
+                    dist.all_gather_matmul(x, w, comm)
+                stream.synchronize()
+        except StatusError as error:
+            return str(error)
+        finally:
+            with contextlib.suppress(StatusError):
+                stream.synchronize()
+        return "nothing"
+
+
+@pytest.mark.emulator_only(reason="an NPU may need a reset after a fault")
+@pytest.mark.parametrize("work", ["all_reduce", "all_gather_matmul", "graph"])
+def test_what_was_computed_after_a_fault_reaches_no_other_rank(run_threads: Any, work: str) -> None:
+    own, other = run_threads(2, lambda comm: _after_a_fault(comm, work))
+    assert "index holds 9" in own
+    after = "captured graph" if work == "graph" else "aclnnIndexSelect"
+    assert "rank 0" in other and "after a fault" in other and after in other

@@ -75,8 +75,8 @@ def test_check_names_the_line(name: str, program: Path) -> None:
     if shutil.which("addr2line") is None:
         pytest.skip("no addr2line")
     done = run(program, name, "check")
-    report = done.stderr.splitlines()
-    places = [int(line) for line in re.findall(r"mistakes\.c:(\d+) in", report[1])]
+    report = next(line for line in done.stderr.splitlines() if line.startswith("    at "))
+    places = [int(line) for line in re.findall(r"mistakes\.c:(\d+) in", report)]
     first, last, mistake = lines_of(name)
     if name == "thread_without_a_device":
         first, last, mistake = lines_of_the_thread()

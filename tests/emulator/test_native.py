@@ -34,6 +34,10 @@ RUNS = [
     ("addresses.cpp", [], {"ACLNN_PY_CHECK": "1"}),
     ("aclop.cpp", [], {}),
     ("aclop.cpp", [], {"ACLNN_PY_CHECK": "1"}),
+    *(
+        ("fault_rule.cpp", ["1500", seed], {"ACLNN_PY_EMULATOR_INLINE": mode} if mode else {})
+        for seed, mode in (("1", ""), ("2", "always"), ("3", "never"))
+    ),
     ("queues.cpp", [], {}),
     ("queues.cpp", [], {"ACLNN_PY_CHECK": "1"}),
     ("sharing.cpp", [], {}),

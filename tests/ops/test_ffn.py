@@ -303,7 +303,7 @@ def test_tokens_on_the_device_are_judged_there() -> None:
         with pytest.raises(ap.errors.AclError, match=re.escape(words)) as caught:
             op(NAMES[2])(*given)
             ap.synchronize()
-        assert caught.value.status == 561000
+        assert caught.value.status == 507015
 
 
 def test_modes_do_not_mix() -> None:

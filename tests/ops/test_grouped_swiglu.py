@@ -351,7 +351,7 @@ def test_groups_outside_the_rows_are_faults(groups: list[int], words: str) -> No
     with pytest.raises(ap.errors.AclError, match=re.escape(words)) as caught:
         op(FIRST[0])(*call)
         ap.synchronize()
-    assert caught.value.status == 561000
+    assert caught.value.status == 507015
 
 
 def test_fewer_groups_than_weights() -> None:

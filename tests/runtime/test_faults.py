@@ -6,6 +6,7 @@ from __future__ import annotations
 import linecache
 import pickle
 import re
+import threading
 
 import numpy as np
 import pytest
@@ -105,6 +106,121 @@ def test_every_kind_of_wait_names_them(rows, stream, wait):
                 event.synchronize()
             stream.synchronize()
     assert candidates(caught.value) == ["aclnnIndexSelect"]
+
+
+def test_each_wait_lists_its_own_launches(rows, stream):
+    for _ in range(3):
+        rows.gather(rows.bad)
+        with pytest.raises(errors.DeviceError) as caught:
+            stream.synchronize()
+        assert candidates(caught.value) == ["aclnnIndexSelect"]
+    rows.gather(rows.bad)
+    with pytest.raises(errors.DeviceError) as caught:
+        ap.synchronize()
+    assert candidates(caught.value) == ["aclnnIndexSelect"]
+
+
+@pytest.mark.parametrize("look", ["query", "poll"])
+def test_what_reports_nothing_leaves_a_fault_to_the_read(rows, stream, look):
+    other = ap.from_numpy(np.ones(4, np.float32))
+    rows.gather(rows.bad)
+    if look == "query":
+        while not stream.query():
+            pass
+    else:
+        while stream.context.completed < stream.context.sequence:
+            stream.state.poll()
+    with ap.Device(0):  # of another stream
+        assert other.numpy().tolist() == [1.0] * 4
+    with pytest.raises(errors.DeviceError, match="index holds 9"):
+        rows.out.numpy()
+    assert rows.out.numpy().shape == (1, 3)
+    other.close()
+
+
+def test_a_copy_reports_the_default_stream_of_its_context(rows, stream):
+    other = ap.from_numpy(np.ones(4, np.float32))
+    with ap.Stream.wrap(0) as default:
+        ops.index_select(rows.table, 0, rows.bad, rows.out, stream=default)
+        while not default.query():
+            pass
+        with pytest.raises(errors.DeviceError, match="index holds 9") as caught:
+            other.numpy()
+        assert caught.value.routine == "aclrtMemcpy"
+        assert candidates(caught.value) == ["aclnnIndexSelect"]
+        assert other.numpy().tolist() == [1.0] * 4
+    other.close()
+
+
+def test_a_read_that_fails_is_not_made_again(rows, stream):
+    ranges = ap.from_numpy(np.arange(3))
+    with ap.Stream.wrap(0) as default:
+        ops.index_select(rows.table, 0, rows.bad, rows.out, stream=default)
+        while not default.query():
+            pass
+        with pytest.raises(errors.DeviceError, match="index holds 9"):
+            rows.table[ranges]  # looks at the indices first
+    ranges.close()
+
+
+def test_a_copy_that_fails_otherwise_names_streams_with_faults(rows, stream):
+    rows.gather(rows.bad)
+    while not stream.query():
+        pass
+    nowhere = ap.Buffer.from_address(rows.table.address + (1 << 33), 16)
+    with pytest.raises(errors.AclError, match=r"stream \d+ of device 0 has an unreported fault"):
+        nowhere.read()
+    with pytest.raises(errors.DeviceError):
+        stream.synchronize()
+    with pytest.raises(errors.AclError) as caught:
+        nowhere.read()
+    assert "unreported" not in str(caught.value)
+
+
+def test_the_thread_that_launched_hears_though_another_one_waited_first(rows, stream):
+    rows.gather(rows.bad)
+    heard: list[BaseException] = []
+
+    def wait() -> None:
+        for _ in range(2):
+            try:
+                stream.synchronize()
+            except errors.DeviceError as error:
+                heard.append(error)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    thread.join()
+    assert len(heard) == 1
+    with pytest.raises(errors.DeviceError, match="index holds 9"):
+        stream.synchronize()
+    stream.synchronize()
+
+
+def test_a_wait_for_the_device_takes_nothing_from_others(rows, stream):
+    def launch() -> None:
+        with stream.use():
+            rows.gather(rows.bad)
+
+    thread = threading.Thread(target=launch)
+    thread.start()
+    thread.join()
+    with pytest.raises(errors.DeviceError):
+        ap.synchronize()
+    ap.synchronize()  # each thread hears once
+    heard: list[BaseException] = []
+
+    def wait() -> None:
+        try:
+            stream.synchronize()
+        except errors.DeviceError as error:
+            heard.append(error)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    thread.join()
+    assert len(heard) == 1
+    stream.synchronize()
 
 
 def test_a_wait_that_expires_names_nothing(rows, stream):

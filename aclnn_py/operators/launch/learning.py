@@ -125,7 +125,7 @@ def _places(learned: Any, given: Sequence[int], made: Any) -> list[int] | None:
 
 
 def fail(recipe: Any, given: Sequence[Tensor], made: Tensor) -> None:
-    """Raise the error of a recipe whose phase two has just failed on this thread."""
+    """Raise the error of a recipe whose launch has just failed on this thread."""
     from_given = {lib.AP_PLACE_NULL: None, lib.AP_PLACE_NEW: made}
     places = [recipe.places[index] for index in range(recipe.count)]
     tensors = iter([from_given[at] if at < 0 else given[at] for at in places])

@@ -582,6 +582,31 @@ static void index_out_of_range(void)
     give_back(o);
 }
 
+static void index_out_of_range_in_a_captured_graph(void)
+{
+    int64_t index[2] = {1, 9};
+    const int64_t two[1] = {2}, shape[2] = {2, 8};
+    Operands o = operands();
+    void *rows = memory(sizeof index);
+    uint64_t size = 0;
+    aclOpExecutor *executor = NULL;
+    aclmdlRI graph = NULL;
+    MUST(aclrtMemcpy(rows, sizeof index, index, sizeof index, ACL_MEMCPY_HOST_TO_DEVICE));
+    aclTensor *which = aclCreateTensor(two, 1, ACL_INT64, NULL, 0, ACL_FORMAT_ND, two, 1, rows);
+    aclTensor *out = aclCreateTensor(shape, 2, ACL_FLOAT, NULL, 0, ACL_FORMAT_ND, shape, 2, o.c);
+    MUST(aclmdlRICaptureBegin(g_stream, ACL_MODEL_RI_CAPTURE_MODE_RELAXED));
+    MUST(aclnnIndexSelectGetWorkspaceSize(o.x, 0, which, out, &size, &executor));
+    MUST(aclnnIndexSelect(NULL, 0, executor, g_stream)); /* MISTAKE */
+    MUST(aclmdlRICaptureEnd(g_stream, &graph));
+    MUST(aclmdlRIExecuteAsync(graph, g_stream));
+    MUST(aclrtSynchronizeStream(g_stream));
+    MUST(aclmdlRIDestroy(graph));
+    MUST(aclDestroyTensor(which));
+    MUST(aclDestroyTensor(out));
+    MUST(aclrtFree(rows));
+    give_back(o);
+}
+
 /* ---- communicators ---------------------------------------------------------------------- */
 
 static HcclComm communicator(void)
@@ -760,6 +785,7 @@ static const Mistake kMistakes[] = {
     FRAMED(event_never_recorded),
     FRAMED(thread_without_a_device),
     FRAMED(index_out_of_range),
+    FRAMED(index_out_of_range_in_a_captured_graph),
     FRAMED(host_memory_in_a_collective),
     FRAMED(communicator_used_after_destroy),
     FRAMED(communicator_never_destroyed),

@@ -165,8 +165,11 @@ void faults_surface_at_the_next_wait() {
     EXPECT_OK(aclrtStreamQuery(stream, &status));
     if (status == ACL_STREAM_STATUS_COMPLETE) break;
   }
-  EXPECT_CODE(ACL_ERROR_RT_SYS_DMA, aclrtMemcpy(host, 64, p, 64, ACL_MEMCPY_DEVICE_TO_HOST));
+  // A copy is no wait for that stream; a wait for the device is one, for this thread.
+  EXPECT_OK(aclrtMemcpy(host, 64, p, 64, ACL_MEMCPY_DEVICE_TO_HOST));
+  EXPECT_CODE(ACL_ERROR_RT_SYS_DMA, aclrtSynchronizeDevice());
   EXPECT_OK(aclrtSynchronizeDevice());
+  EXPECT_OK(aclrtSynchronizeStream(stream));
   EXPECT_OK(aclrtDestroyStream(stream));
   EXPECT_OK(aclrtFree(p));
 }

@@ -9,6 +9,7 @@
 #include "core/context.h"
 #include "core/device.h"
 #include "core/graph.h"
+#include "faults/modes.h"
 
 namespace emu {
 namespace {
@@ -167,6 +168,7 @@ Status record_task(CaptureSession &raw_session, Stream &stream, const char *what
   GraphNode node;
   node.what = what;
   node.task = std::make_shared<Task>(std::move(task));
+  if (faults::checking()) node.site = std::make_shared<const faults::Site>(faults::site_here());
   if (session->kind == CaptureSession::Kind::kUpdate) {
     session->updates.push_back(std::move(node));
     return 0;

@@ -181,6 +181,7 @@ Status reset_device(int id, bool force, const char *routine) {
     for (Context *context : others) end_streams(*context, false);
     release_device_memory(id);
   }
+  forget_faults(id);
   return 0;
 }
 

@@ -84,10 +84,25 @@ Status wait_in_task(EventState &state, bool external, uint64_t target, int64_t t
   const bool reached =
       external ? state.cell->wait_set(timeout_ms) : state.cell->wait_done(target, timeout_ms);
   state.pending_waits.fetch_sub(1);
+  if (reached && state.after_fault.load(std::memory_order_acquire)) {
+    std::lock_guard<std::mutex> lock(state.mutex);
+    add_faulty_work(*working_stream(), state.faulty);
+  }
   if (reached || wait_cancelled()) return 0;
   return fail(ACL_ERROR_RT_TASK_TIMEOUT,
               "waiting for an event took longer than %lld ms (aclrtSetOpWaitTimeout).",
               static_cast<long long>(timeout_ms));
+}
+
+// In the task that records an event: who waits for it comes after the faults before it.
+void pass_faults_on(EventState &state) {
+  Stream &running = *working_stream();
+  const bool any = running.faults.open() || !running.faulty_before.empty();
+  if (!any && !state.after_fault.load(std::memory_order_relaxed)) return;
+  std::vector<WorkBefore> before = faulty_work_before(running);
+  std::lock_guard<std::mutex> lock(state.mutex);
+  state.after_fault.store(!before.empty(), std::memory_order_release);
+  state.faulty.swap(before);
 }
 
 }  // namespace
@@ -155,10 +170,10 @@ Status record_event(Event &event, Stream &stream, bool external, const char *rou
     return fail(ACL_ERROR_RT_EVENT_CAPTURED, "%s: the event is part of an active capture.",
                 routine);
   }
-  state->stream.store(&stream);
   if (stream.capture.load() != nullptr) {
     // Every replay records the event again and counts as a record of its own.
     return enqueue_on(stream, "aclrtRecordEvent", [state]() -> Status {
+      pass_faults_on(*state);
       state->cell->reach(state->cell->recorded.fetch_add(1) + 1);
       return 0;
     });
@@ -174,13 +189,19 @@ Status record_event(Event &event, Stream &stream, bool external, const char *rou
   const Status s = enqueue_on(
       stream, "aclrtRecordEvent",
       [state, number]() -> Status {
+        pass_faults_on(*state);
         state->cell->reach(number);
         return 0;
       },
       RunBy::anyone_in_haste);
-  if (s == 0) refused.keep();
-  if (s == 0 && faults::checking()) faults::note_recorded(state.get(), stream);
-  return s;
+  if (s != 0) return s;
+  refused.keep();
+  {
+    std::lock_guard<std::mutex> lock(state->mutex);
+    state->recorded = {&stream, stream.id, last_task_number()};
+  }
+  if (faults::checking()) faults::note_recorded(state.get(), stream);
+  return 0;
 }
 
 Status stream_wait_event(Event &event, Stream &stream, bool external, int64_t timeout_ms,
@@ -206,7 +227,8 @@ Status stream_wait_event(Event &event, Stream &stream, bool external, int64_t ti
     faults::note_ordered(stream, state.get());
   }
   // Never recorded, or reached already: nothing to wait for.
-  if (target == 0 || state->cell->done.load() >= target) return 0;
+  const bool reached = state->cell->done.load() >= target;
+  if (target == 0 || (reached && !state->after_fault.load(std::memory_order_acquire))) return 0;
   state->pending_waits.fetch_add(1);
   const Status s =
       enqueue_on(stream, "aclrtStreamWaitEvent", [state, target, timeout_ms]() -> Status {
@@ -233,6 +255,13 @@ Status synchronize_event(Event &event, int64_t timeout_ms, const char *routine) 
   if (const Status s = refuse_captured_event(event, routine)) return s;
   const auto state = event.state;
   const uint64_t target = state->cell->recorded.load();
+  WorkBefore work;
+  {
+    std::lock_guard<std::mutex> lock(state->mutex);
+    work = state->recorded;
+  }
+  const bool live = work.stream != nullptr && streams().live(work.stream);
+  const uint64_t since = live ? work.stream->faults.reports() : 0;
   if (target != 0 && !state->cell->wait_done(target, timeout_ms)) {
     return fail(ACL_ERROR_RT_EVENT_SYNC_TIMEOUT, "%s: the event was not reached within %lld ms.",
                 routine, static_cast<long long>(timeout_ms));
@@ -240,10 +269,9 @@ Status synchronize_event(Event &event, int64_t timeout_ms, const char *routine) 
   if (faults::checking() && target == 0)
     faults::finding("event that was never recorded",
                     std::string(routine) + ": it waits for nothing");
-  Stream *stream = state->stream.load();
-  if (stream == nullptr || !streams().live(stream)) return 0;
+  if (!live) return 0;
   faults::waited();
-  return report_fault(*stream, routine);
+  return report_faults(work, since, routine);
 }
 
 }  // namespace emu

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 #include "core/slots.h"
 #include "core/status.h"
@@ -37,10 +38,12 @@ struct EventState {
   EventCell *cell = &own;
   std::shared_ptr<void> mapping;  // keeps a shared cell mapped
   std::atomic<int> pending_waits{0};
-  std::atomic<Stream *> stream{nullptr};  // of the latest record
+  std::atomic<bool> after_fault{false};  // `faulty` is not empty
   std::mutex mutex;
-  uint64_t capture_id = 0;  // guarded by mutex: the capture that recorded it last
-  size_t capture_flag = 0;  // guarded by mutex: its flag in that capture's graph
+  WorkBefore recorded;             // guarded by mutex: what the latest record stands behind
+  std::vector<WorkBefore> faulty;  // guarded by mutex: the work with a fault before it
+  uint64_t capture_id = 0;         // guarded by mutex: the capture that recorded it last
+  size_t capture_flag = 0;         // guarded by mutex: its flag in that capture's graph
 };
 
 struct Event {

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/graph.h"
 
+#include <cstring>
+
 #include "acl/acl_base.h"
 #include "core/cancel.h"
 #include "core/device.h"
 #include "core/process.h"
 #include "core/timeline.h"
+#include "faults/findings.h"
+#include "faults/modes.h"
 
 namespace emu {
 namespace {
@@ -26,6 +30,8 @@ struct Replay {
   size_t running = 0;
   Status status = 0;
   std::string text;
+  std::shared_ptr<const faults::Site> site;  // of the node that failed
+  std::string after;                         // the fault that the whole replay comes after
 
   template <class Condition>
   bool wait(const Graph &graph, Condition met) {
@@ -43,13 +49,14 @@ struct Replay {
 };
 using ReplayPointer = std::shared_ptr<Replay>;
 
-void note(Replay &replay, Status status) {
+void note(Replay &replay, Status status, const GraphNode *node = nullptr) {
   if (status == 0) return;
   std::string text = take_message();
   std::lock_guard<std::mutex> lock(replay.mutex);
   if (replay.status == 0) {
     replay.status = status;
     replay.text = std::move(text);
+    if (node != nullptr) replay.site = node->site;
   }
   replay.changed.notify_all();
 }
@@ -69,6 +76,25 @@ Status run_task(Graph &graph, const GraphNode &node, uint32_t number) {
                 node.what, s);
   }
   return 0;
+}
+
+// Other ranks wait for the collectives that a failed replay leaves out: each of them is begun, and
+// says why it cannot go on.
+void refuse_collectives(Graph &graph, GraphPlace from, Replay &replay) {
+  std::string reason;
+  {
+    std::lock_guard<std::mutex> lock(replay.mutex);
+    reason = "a task before it in captured graph " + std::to_string(graph.id) +
+             " failed on the device with " + std::to_string(replay.status);
+  }
+  const AfterFault after(reason);
+  const auto &nodes = graph.branches[from.branch].nodes;
+  for (size_t at = from.node; at < nodes.size(); ++at) {
+    const GraphNode &node = nodes[at];
+    if (node.kind != GraphNode::Kind::kTask || node.disabled) continue;
+    if (std::strncmp(node.what, "Hccl", 4) != 0) continue;
+    note(replay, run_task(graph, node, static_cast<uint32_t>(at + 1)));
+  }
 }
 
 // Does not throw: the caller counts the branch as ended afterwards.
@@ -94,7 +120,10 @@ Status run_branch(Graph &graph, GraphPlace from, const ReplayPointer &replay) no
         if (!replay->wait(graph,
                           [&] { return replay->flags[node.flag] != 0 || replay->status != 0; }))
           return 0;
-        if (replay->failed()) return 0;
+        if (replay->failed()) {
+          refuse_collectives(graph, {from.branch, at + 1}, *replay);
+          return 0;
+        }
         break;
       case GraphNode::Kind::kStart: start_branch(graph, {node.started, 0}, replay); break;
       case GraphNode::Kind::kJump: {
@@ -113,7 +142,11 @@ Status run_branch(Graph &graph, GraphPlace from, const ReplayPointer &replay) no
         break;
       }
       case GraphNode::Kind::kTask:
-        if (const Status s = run_task(graph, node, static_cast<uint32_t>(at + 1))) return s;
+        if (const Status s = run_task(graph, node, static_cast<uint32_t>(at + 1))) {
+          note(*replay, s, &node);
+          refuse_collectives(graph, {from.branch, at + 1}, *replay);
+          return 0;
+        }
         break;
     }
   }
@@ -127,6 +160,7 @@ Status run_branch(Graph &graph, GraphPlace from, const ReplayPointer &replay) no
 
 // Runs a branch that counts as running, and again as often as it was started meanwhile.
 void run_turns(Graph &graph, GraphPlace from, const ReplayPointer &replay) {
+  const AfterFault after(replay->after);
   for (;;) {
     note(*replay, run_branch(graph, from, replay));
     std::lock_guard<std::mutex> lock(replay->mutex);
@@ -225,10 +259,11 @@ Status find_graph(aclmdlRI raw, const char *routine, GraphHandle **handle) {
   return fail(ACL_ERROR_RT_INVALID_HANDLE, "%s: %p is not a live model instance.", routine, raw);
 }
 
-Status run_graph(Graph &graph) {
+Status run_graph(Graph &graph, const faults::Site *replayed) {
   std::lock_guard<std::mutex> one_at_a_time(graph.run_mutex);
   reset_conditions(graph);
   const auto replay = std::make_shared<Replay>();
+  replay->after = unreported_fault(*working_stream());
   replay->flags.assign(graph.flag_clocks.size(), 0);
   replay->turns.resize(graph.branches.size());
   for (size_t i = 0; i < graph.branches.size(); ++i) {
@@ -252,6 +287,8 @@ Status run_graph(Graph &graph) {
   std::unique_lock<std::mutex> lock(replay->mutex);
   replay->changed.wait(lock, [&] { return replay->running == 0; });
   if (replay->status == 0) return 0;
+  if (replay->site != nullptr && replayed != nullptr)
+    faults::set_fault_places(*replay->site, *replayed);
   add_message(replay->text);
   return replay->status;
 }
@@ -266,8 +303,10 @@ Status execute_graph(const std::shared_ptr<Graph> &graph, Stream &stream, const 
                 "%s: graph %u was captured on device %d, the stream is of device %d.", routine,
                 graph->id, graph->device, stream.device);
   }
+  std::shared_ptr<const faults::Site> site;
+  if (faults::checking()) site = std::make_shared<const faults::Site>(faults::site_here());
   return enqueue_on(stream, "aclmdlRIExecuteAsync",
-                    [graph]() -> Status { return run_graph(*graph); });
+                    [graph, site]() -> Status { return run_graph(*graph, site.get()); });
 }
 
 }  // namespace emu

@@ -14,6 +14,7 @@
 
 #include "core/event.h"
 #include "core/stream.h"
+#include "faults/sites.h"
 
 namespace emu {
 
@@ -46,6 +47,7 @@ struct GraphNode {
   size_t started = 0;                    // kStart: the branch that starts to run beside this one
   std::shared_ptr<const Signal> signal;  // null for other tasks
   bool disabled = false;                 // it runs no longer
+  std::shared_ptr<const faults::Site> site;  // under ACLNN_PY_CHECK=1: where it was captured
   // What aclmdlRIUpdate makes true.
   std::shared_ptr<const Signal> next_signal;
   bool will_be_disabled = false;
@@ -98,8 +100,9 @@ Slots<GraphHandle> &graph_handles();
 Status find_graph(aclmdlRI raw, const char *routine, GraphHandle **handle);
 
 Status execute_graph(const std::shared_ptr<Graph> &graph, Stream &stream, const char *routine);
-// Runs the graph inside a worker, from beginning to end.
-Status run_graph(Graph &graph);
+// Runs the graph inside a worker, from beginning to end. `replayed`: where the program asked for
+// it, or null.
+Status run_graph(Graph &graph, const faults::Site *replayed = nullptr);
 
 // What a task group keeps: places of nodes in a graph.
 struct TaskGroup {

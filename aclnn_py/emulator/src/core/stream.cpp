@@ -12,6 +12,7 @@
 #include "core/context.h"
 #include "core/device.h"
 #include "core/process.h"
+#include "core/reporting.h"
 #include "core/stream_worker.h"
 #include "core/timeline.h"
 #include "core/undo.h"
@@ -24,6 +25,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 thread_local uint32_t t_last_task = 0;
+thread_local uint64_t t_last_number = 0;
 std::atomic<uint32_t> g_recorded_tasks{0};  // their numbers name them for aclrtTaskUpdateAsync
 
 std::atomic<int32_t> g_next_stream_id{0};
@@ -142,7 +144,7 @@ Status destroy_stream(Stream *stream, bool drain, const char *routine) {
     for (const auto forget : listeners.all) forget(stream);
   }
   Device &d = device(stream->device);
-  if (stream->has_fault.load()) d.pending_faults.fetch_sub(1);
+  leave_faults(*stream);
   d.live_streams.fetch_sub(1);
   streams().destroy(stream);
   return 0;
@@ -197,9 +199,11 @@ Status enqueue_on(Stream &stream, const char *what, Task task, RunBy run_by) noe
   entry.task = std::move(task);
   entry.what = what;
   entry.run_by = run_by;
+  entry.thread = program_thread();
   ++stream.queued;
   const uint64_t number = stream.submitted.load(std::memory_order_relaxed) + 1;
   stream.submitted.store(number, std::memory_order_release);
+  t_last_number = number;
   t_last_task = static_cast<uint32_t>(number);
   if (timeline_notes() & kNoteCalls) note_launch(stream.device, stream.id, t_last_task);
   stream.habit.queued();
@@ -232,29 +236,10 @@ void at_stream_end(void (*forget)(Stream *)) {
 }
 
 uint32_t last_task_id() { return t_last_task; }
+uint64_t last_task_number() { return t_last_number; }
 void set_last_task_id(uint32_t number) { t_last_task = number; }
 
-Status report_fault(Stream &stream, const char *routine) {
-  if (!stream.has_fault.load(std::memory_order_acquire)) return 0;
-  Fault fault;
-  {
-    std::lock_guard<std::mutex> lock(stream.mutex);
-    if (!stream.has_fault.load()) return 0;
-    fault = stream.fault;
-    // A stream that stops on failure keeps answering with its fault; one that continues reports it
-    // once.
-    if (!stream.halted.load()) {
-      stream.fault = Fault{};
-      stream.has_fault.store(false);
-      device(stream.device).pending_faults.fetch_sub(1);
-    }
-  }
-  add_message(fault.text);
-  return fail(fault.code, "%s: device %d, stream %d: %s (task %u) failed on the device.", routine,
-              stream.device, stream.id, fault.what, fault.task);
-}
-
-Status synchronize(Stream &stream, int64_t timeout_ms, const char *routine) {
+Status synchronize(Stream &stream, int64_t timeout_ms, const char *routine, bool whole_device) {
   if (working_stream() == &stream) {
     return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: work of stream %d cannot wait for its own stream.",
                 routine, stream.id);
@@ -262,6 +247,7 @@ Status synchronize(Stream &stream, int64_t timeout_ms, const char *routine) {
   if (stream.capture.load() != nullptr) return refuse_while_captured(stream, routine);
   if (exiting()) return fail(ACL_ERROR_RT_SOCKET_CLOSE, "%s: the process is ending.", routine);
   const uint64_t target = stream.submitted.load(std::memory_order_acquire);
+  const Waiter waiter{target, stream.faults.reports(), whole_device};
   stream.habit.waited();
   if (stream.completed.load(std::memory_order_acquire) < target) {
     std::unique_lock<std::mutex> lock(stream.mutex);
@@ -291,7 +277,7 @@ Status synchronize(Stream &stream, int64_t timeout_ms, const char *routine) {
     return fail(ACL_ERROR_RT_STREAM_ABORT, "%s: stream %d was aborted.", routine, stream.id);
   }
   faults::waited();
-  if (const Status s = report_fault(stream, routine)) return s;
+  if (const Status s = report_faults(stream, waiter, routine)) return s;
   if (stream.halted.load()) {
     return fail(ACL_ERROR_RT_STREAM_ABORT,
                 "%s: stream %d stopped because another stream of its context failed.", routine,
@@ -342,19 +328,11 @@ Status synchronize_device(int id, int64_t timeout_ms, const char *routine) {
           std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start).count();
       left = std::max<int64_t>(0, timeout_ms - spent);
     }
-    const Status s = synchronize(*stream, left, routine);
+    const Status s = synchronize(*stream, left, routine, true);
     if (first == 0) first = s;
   }
-  return first;
-}
-
-Status report_device_fault(int id, const char *routine) {
-  if (device(id).pending_faults.load(std::memory_order_acquire) == 0) return 0;
-  const PinnedStreams all(id);
-  for (Stream *stream : all) {
-    if (const Status s = report_fault(*stream, routine)) return s;
-  }
-  return 0;
+  const Status left_behind = report_left_faults(id, routine);
+  return first != 0 ? first : left_behind;
 }
 
 void abort_stream(Stream &stream) {

@@ -12,6 +12,7 @@
 
 #include "acl/acl_rt.h"
 #include "core/callable.h"
+#include "core/fault_log.h"
 #include "core/habit.h"
 #include "core/slots.h"
 #include "core/status.h"
@@ -32,13 +33,6 @@ constexpr bool kEmptyKernels = false;
 struct CaptureSession;
 struct Context;
 
-struct Fault {
-  Status code = 0;
-  std::string text;
-  const char *what = "";
-  uint32_t task = 0;
-};
-
 // Who may run a task, the narrowest first. `worker`: only the stream's worker, for the program's
 // own functions and tasks that may contain them. `anyone`: also a thread that waits for the stream
 // without a limit. `anyone_with_time`: also one that waits with a timeout which is long beside the
@@ -50,6 +44,16 @@ struct StreamEntry {
   Task task;
   const char *what = "";
   RunBy run_by = RunBy::worker;
+  uint32_t thread = 0;  // that queued it
+};
+
+struct Stream;
+
+// Work of a stream up to one of its tasks, which other work depends on. The stream may have ended.
+struct WorkBefore {
+  Stream *stream = nullptr;
+  int32_t id = -1;
+  uint64_t task = 0;
 };
 
 struct Stream {
@@ -78,10 +82,11 @@ struct Stream {
 
   std::atomic<uint64_t> submitted{0}, completed{0};
   std::atomic<bool> aborted{false};
-  std::atomic<bool> has_fault{false};
   std::atomic<bool> halted{false};    // stop-on-failure after a fault: later work is dropped
   std::atomic<int> failure_mode{-1};  // -1 unset, else aclrtSetStreamFailureMode's value
-  Fault fault;                        // guarded by mutex
+  FaultLog faults;
+  // Work of other streams with a fault, which this one waited for. Only its tasks look at it.
+  std::vector<WorkBefore> faulty_before;
 
   std::atomic<CaptureSession *> capture{nullptr};
   std::atomic<uint32_t> overflow_switch{0}, custom_tag{0}, cache_op_info{0};
@@ -106,6 +111,8 @@ Status enqueue_on(Stream &stream, const char *what, Task task,
 
 // The number of the last task this thread enqueued.
 uint32_t last_task_id();
+// The same, for a task that was not recorded.
+uint64_t last_task_number();
 // For a thread that did the work of another one in between.
 void set_last_task_id(uint32_t number);
 
@@ -132,16 +139,43 @@ class PinnedStreams {
 // them itself, which saves two thread switches. With a timeout it runs only tasks that cannot make
 // it late (RunBy). ACLNN_PY_EMULATOR_INLINE=never leaves everything to the worker;
 // =always delays the worker briefly so that the waiting thread is first. In both modes tasks also
-// run when no thread waits. timeout in milliseconds, -1 without limit; 507046 on expiry. A device
-// fault of the stream is reported here.
-Status synchronize(Stream &stream, int64_t timeout_ms, const char *routine);
+// run when no thread waits. timeout in milliseconds, -1 without limit; 507046 on expiry. Faults of
+// these tasks are reported here.
+Status synchronize(Stream &stream, int64_t timeout_ms, const char *routine,
+                   bool whole_device = false);
 // Waits for the work of a stream and reports nothing.
 void drain_stream(Stream &stream);
 Status synchronize_device(int device, int64_t timeout_ms, const char *routine);
 
-// The unreported faults of a device: what a synchronous copy reports.
-Status report_device_fault(int device, const char *routine);
-Status report_fault(Stream &stream, const char *routine);
+// Reports what a wait has to hear of, and returns the status of the first of these faults. All
+// reports come from here.
+Status report_faults(Stream &stream, const Waiter &waiter, const char *routine);
+// Reports the faults of work that an event or a copy stands behind; `since` as in Waiter. Nothing
+// when the stream has ended.
+Status report_faults(const WorkBefore &work, uint64_t since, const char *routine);
+// For a call that failed for another reason: adds which streams of the device have faults that no
+// wait for them has reported.
+void mention_faults(int device);
+// A device that is reset has no faults.
+void forget_faults(int device);
+
+// The work with a fault that the running task comes after: of its own stream, and of those that it
+// waited for through events.
+std::vector<WorkBefore> faulty_work_before(Stream &running);
+void add_faulty_work(Stream &running, const std::vector<WorkBefore> &before);
+// Names the first fault before the running task that no wait has reported; empty without one.
+std::string unreported_fault(Stream &running);
+// While it lives, `reason` is what unreported_fault says first on this thread.
+class AfterFault {
+ public:
+  explicit AfterFault(const std::string &reason);
+  ~AfterFault();
+  AfterFault(const AfterFault &) = delete;
+  AfterFault &operator=(const AfterFault &) = delete;
+
+ private:
+  const std::string *const before_;
+};
 
 // Drops queued work; waiting and launching calls return 107023 until revive_stream.
 void abort_stream(Stream &stream);

@@ -17,6 +17,7 @@
 #include "core/context.h"
 #include "core/device.h"
 #include "core/process.h"
+#include "core/reporting.h"
 #include "core/timeline.h"
 #include "faults/findings.h"
 #include "faults/pages.h"
@@ -50,20 +51,24 @@ Workers &workers() {
   return *all;
 }
 
-void note_fault(Stream &stream, Status code, const char *what, uint32_t task) {
+// Every fault of the device comes through here, on the thread that ran the task.
+void note_fault(Stream &stream, Status code, const StreamEntry &entry, uint64_t task) {
   Fault fault;
   fault.code = code;
   fault.text = take_message();
-  fault.what = what;
+  fault.what = entry.what;
+  fault.stream = stream.id;
   fault.task = task;
-  if (faults::checking()) faults::faulted(stream, code, what, task, fault.text);
+  fault.thread = entry.thread;
+  if (faults::checking())
+    faults::faulted(stream, code, entry.what, static_cast<uint32_t>(task), fault.text);
   if (const FaultListener listener = g_listener.load()) listener(stream, fault);
   const bool stop =
       stream.context.stop_on_failure.load() || stream.failure_mode.load() == ACL_STOP_ON_FAILURE;
   {
     std::lock_guard<std::mutex> lock(stream.mutex);
-    stream.fault = std::move(fault);
-    if (!stream.has_fault.exchange(true)) device(stream.device).pending_faults.fetch_add(1);
+    if (!stream.faults.open()) device(stream.device).pending_faults.fetch_add(1);
+    stream.faults.add(std::move(fault));
   }
   if (!stop) return;
   std::lock_guard<std::mutex> lock(stream.context.mutex);
@@ -108,12 +113,12 @@ void run_tasks(Stream &stream, std::unique_lock<std::mutex> &lock, uint64_t last
         stream.discard.load() || stream.halted.load() || stream.aborted.load() || exiting();
     lock.unlock();
     if (!skip) {
-      const auto number = static_cast<uint32_t>(stream.completed.load() + 1);
-      const TimedRun timed(entry.what, stream, number, 0);
+      const uint64_t number = stream.completed.load() + 1;
+      const TimedRun timed(entry.what, stream, static_cast<uint32_t>(number), 0);
       std::optional<faults::Access> pages;
       if (faults::checking() && !opens_itself(entry.what)) pages.emplace();
       if (const Status code = run_guarded(entry.task, entry.what)) {
-        note_fault(stream, code, entry.what, number);
+        note_fault(stream, code, entry, number);
       }
     }
     // before completion is published: a waiting thread may rely on the task's references being
@@ -225,6 +230,7 @@ Status start_worker(Stream &stream) {
     // Reserve first: every running worker must be on the list of workers that exit() stops.
     std::lock_guard<std::mutex> lock(workers().mutex);
     workers().running.reserve(workers().running.size() + 1);
+    make_room_for_faults(stream);
     stream.worker = std::thread([&stream] { work(stream); });
     workers().running.push_back(&stream);
   } catch (const std::exception &problem) {

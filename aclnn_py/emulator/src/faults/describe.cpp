@@ -56,7 +56,7 @@ std::string text_of(const Stream &stream) {
   const uint64_t asked = stream.submitted.load(), done = stream.completed.load();
   return std::to_string(stream.id) + " of device " + std::to_string(stream.device) + ", " +
          std::to_string(done) + " of " + std::to_string(asked) + " tasks done" +
-         (stream.has_fault.load() ? ", with a fault that nobody has read" : "");
+         (stream.faults.open() ? ", with a fault that nobody has read" : "");
 }
 
 std::string describe(const void *handle) {

@@ -31,6 +31,9 @@ void refused(Status code, const std::string &text) noexcept;
 // Names the mistake behind the next refusal of this thread.
 void name_refusal(const char *name);
 
+// The fault that the running task is about to return comes from work that was captured at one place
+// and replayed at another.
+void set_fault_places(const Site &captured, const Site &replayed);
 // A task failed on the device.
 void faulted(const Stream &stream, Status code, const char *what, uint32_t task,
              const std::string &text) noexcept;

@@ -29,8 +29,8 @@ struct Recorded {
   bool once = true;  // the executor ends with this run
   Sketch sketch;
   Stream *stream = nullptr;
-  bool had_fault = false;
-  std::string left_out;  // why, where the run is not recorded
+  uint64_t tasks_before = 0;  // on its stream
+  std::string left_out;       // why, where the run is not recorded
 };
 
 void RecordedDeleter::operator()(Recorded *run) const { delete run; }
@@ -258,7 +258,7 @@ RecordedRun run_begins(const Call &call) {
     return run;
   }
   drain_stream(*run->stream);
-  run->had_fault = run->stream->has_fault.load();
+  run->tasks_before = run->stream->submitted.load();
   if (!find_memories(&sketch, &run->left_out)) return run;
   std::lock_guard<std::mutex> lock(file().mutex);
   if (!keep_memories(&sketch, false, &run->left_out) && run->left_out.empty()) return nullptr;
@@ -276,10 +276,9 @@ void run_ended(Recorded &run, int64_t status) {
   } else if (run.left_out.empty() && run.stream != nullptr) {
     // Its fault stays for the program to find.
     drain_stream(*run.stream);
-    if (!run.had_fault && run.stream->has_fault.load()) {
-      std::lock_guard<std::mutex> lock(run.stream->mutex);
-      outcome = {run.stream->fault.code, "device", run.stream->fault.text};
-    }
+    std::lock_guard<std::mutex> lock(run.stream->mutex);
+    const Fault *fault = run.stream->faults.first_open_after(run.tasks_before);
+    if (fault != nullptr) outcome = {fault->code, "device", fault->text};
   }
   std::lock_guard<std::mutex> lock(file().mutex);
   if (run.left_out.empty() && outcome.status == 0) keep_memories(&run.sketch, true, &run.left_out);

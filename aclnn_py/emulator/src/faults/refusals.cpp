@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -17,6 +18,7 @@ namespace emu::faults {
 namespace {
 
 thread_local const char *t_name = nullptr;
+thread_local std::optional<std::pair<Site, Site>> t_places;  // captured, replayed
 
 bool has(const std::string &text, const char *part) { return text.find(part) != std::string::npos; }
 
@@ -121,6 +123,10 @@ void tell(Status code, const std::string &text) {
 
 void name_refusal(const char *name) { t_name = name; }
 
+void set_fault_places(const Site &captured, const Site &replayed) {
+  t_places.emplace(captured, replayed);
+}
+
 void refused(Status code, const std::string &text) noexcept {
   try {
     tell(code, text);
@@ -132,10 +138,15 @@ void refused(Status code, const std::string &text) noexcept {
 void faulted(const Stream &stream, Status code, const char *what, uint32_t task,
              const std::string &text) noexcept {
   try {
+    const std::optional<std::pair<Site, Site>> places = std::exchange(t_places, std::nullopt);
     Site launched;
-    const bool known = launch_site(stream, what, task, &launched);
+    const bool known = !places && launch_site(stream, what, task, &launched);
     const std::string all = text + " (status " + std::to_string(code) + ", stream " +
                             std::to_string(stream.id) + ", task " + std::to_string(task) + ")";
+    if (places) {
+      finding(name_of_fault(text), all, places->first, {{"replayed", places->second}});
+      return;
+    }
     finding(name_of_fault(text), all, known ? launched : Site{});
   } catch (const std::exception &) {
     return;  // as above

@@ -86,7 +86,12 @@ Session::~Session() {
 Status Session::begin() {
   if (const Status status = comm_.enter(ticket_, call_)) return status;
   entered_ = true;
-  return 0;
+  // What a stream has after a fault may be anything: no other rank is to compute with it.
+  Stream *const stream = working_stream();
+  const std::string fault = size_ > 1 && stream != nullptr ? unreported_fault(*stream) : "";
+  if (fault.empty()) return 0;
+  return comm_.abandon("EI0012", kPeerLost, "%s comes to %s after a fault: %s",
+                       comm_.who(rank_).c_str(), call_.text, fault.c_str());
 }
 
 char *Session::staging() { return region_.staging(rank_, comm_.step); }

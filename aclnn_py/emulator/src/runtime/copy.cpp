@@ -98,7 +98,16 @@ Status begin_synchronous(const char *routine) {
   Context *context = nullptr;
   if (const Status s = current_context(routine, &context)) return s;
   if (const Status s = check_unsafe_call(routine, ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT)) return s;
-  return report_device_fault(context->device, routine);
+  Stream *const own = context->default_stream.load();
+  if (own == nullptr) return 0;
+  // It waits for nothing: the faults are those of the work that is done.
+  const uint64_t since = own->faults.reports();
+  return report_faults(*own, {own->completed.load(std::memory_order_acquire), since}, routine);
+}
+
+Status synchronous_failed(Status status) {
+  if (const Context *context = peek_context()) mention_faults(context->device);
+  return status;
 }
 
 namespace {
@@ -119,7 +128,6 @@ Status wait_here(Stream &stream, const char *routine) { return synchronize(strea
 
 Status copy_sync(const char *routine, void *dst, size_t room, const void *src, size_t size,
                  aclrtMemcpyKind kind) {
-  if (const Status s = begin_synchronous(routine)) return s;
   bool nothing = false;
   if (const Status s = check_copy(routine, dst, room, src, size, kind, &nothing)) return s;
   if (nothing) return 0;
@@ -136,7 +144,6 @@ Status copy_sync(const char *routine, void *dst, size_t room, const void *src, s
 }
 
 Status fill_sync(const char *routine, void *dst, size_t room, int32_t value, size_t size) {
-  if (const Status s = begin_synchronous(routine)) return s;
   if (size == 0) return 0;
   if (dst == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "%s: devPtr is null.", routine);
   if (size > room) {
@@ -214,7 +221,8 @@ using emu::Status;
 EMU_EXPORT aclError aclrtMemcpy(void *dst, size_t destMax, const void *src, size_t count,
                                 aclrtMemcpyKind kind) try {
   EMU_TIMED();
-  return emu::copy_sync(__func__, dst, destMax, src, count, kind);
+  return emu::synchronously(
+      __func__, [&] { return emu::copy_sync("aclrtMemcpy", dst, destMax, src, count, kind); });
 }
 EMU_CATCH
 
@@ -237,7 +245,8 @@ EMU_CATCH
 
 EMU_EXPORT aclError aclrtMemset(void *devPtr, size_t maxCount, int32_t value, size_t count) try {
   EMU_TIMED();
-  return emu::fill_sync(__func__, devPtr, maxCount, value, count);
+  return emu::synchronously(
+      __func__, [&] { return emu::fill_sync("aclrtMemset", devPtr, maxCount, value, count); });
 }
 EMU_CATCH
 

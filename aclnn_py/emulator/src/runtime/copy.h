@@ -29,7 +29,17 @@ Status fill_bytes(const char *what, void *dst, int value, size_t size);
 Status copy_async(const char *routine, void *dst, size_t room, const void *src, size_t size,
                   aclrtMemcpyKind kind, aclrtStream stream);
 
-// Before a copy or fill outside of streams: the context, captures, unreported faults.
+// Before a copy or fill outside of streams: the context, captures, faults of the default stream.
 Status begin_synchronous(const char *routine);
+// Adds to the message of one that failed which streams have unreported faults.
+Status synchronous_failed(Status status);
+
+// A copy or fill outside of streams.
+template <class F>
+Status synchronously(const char *routine, F &&body) {
+  Status status = begin_synchronous(routine);
+  if (status == 0) status = body();
+  return status == 0 ? 0 : synchronous_failed(status);
+}
 
 }  // namespace emu

@@ -124,9 +124,9 @@ Status batch_sync(const char *routine, void **dsts, size_t *rooms, void **srcs, 
                   size_t count, aclrtMemcpyBatchAttr *attrs, size_t *starts, size_t attr_count,
                   size_t *fail_index) {
   size_t index = SIZE_MAX;
-  Status s = emu::begin_synchronous(routine);
-  if (s == 0)
-    s = check_batch(routine, dsts, rooms, srcs, sizes, count, attrs, starts, attr_count, &index);
+  const Status s = emu::synchronously(routine, [&] {
+    return check_batch(routine, dsts, rooms, srcs, sizes, count, attrs, starts, attr_count, &index);
+  });
   if (fail_index != nullptr) *fail_index = index;
   if (s != 0) return s;
   for (size_t i = 0; i < count; ++i) {
@@ -174,11 +174,12 @@ Status check_words(const char *routine, void *ptr, size_t room, size_t count) {
 EMU_EXPORT aclError aclrtMemcpy2d(void *dst, size_t dpitch, const void *src, size_t spitch,
                                   size_t width, size_t height, aclrtMemcpyKind kind) try {
   EMU_TIMED();
-  if (const Status s = emu::begin_synchronous(__func__)) return s;
   const PitchedCopy rows{
       static_cast<char *>(dst), static_cast<const char *>(src), dpitch, spitch, width, height};
-  if (const Status s = check_rows(__func__, rows, kind, false)) return s;
-  return move_rows(__func__, rows);
+  return emu::synchronously(__func__, [&]() -> Status {
+    if (const Status s = check_rows("aclrtMemcpy2d", rows, kind, false)) return s;
+    return move_rows("aclrtMemcpy2d", rows);
+  });
 }
 EMU_CATCH
 
@@ -327,11 +328,12 @@ EMU_CATCH
 
 EMU_EXPORT aclError aclrtMemsetD32(void *ptr, size_t memSize, uint32_t value, size_t N) try {
   EMU_TIMED();
-  if (const Status s = emu::begin_synchronous(__func__)) return s;
-  if (N == 0) return 0;
-  if (const Status s = check_words(__func__, ptr, memSize, N)) return s;
-  std::fill_n(static_cast<uint32_t *>(ptr), N, value);
-  return 0;
+  return emu::synchronously(__func__, [&]() -> Status {
+    if (N == 0) return 0;
+    if (const Status s = check_words("aclrtMemsetD32", ptr, memSize, N)) return s;
+    std::fill_n(static_cast<uint32_t *>(ptr), N, value);
+    return 0;
+  });
 }
 EMU_CATCH
 

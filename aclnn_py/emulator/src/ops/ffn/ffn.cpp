@@ -111,8 +111,8 @@ class FfnRun {
     if (status != 0) return status;
     const int64_t end = spans->back().first + spans->back().count;
     if (end == job_.rows) return 0;
-    return fail(kInner, "%s: %s gives %lld rows to experts; x has %lld.", job_.op, job_.tokens_name,
-                static_cast<long long>(end), static_cast<long long>(job_.rows));
+    return fail(kKernelFault, "%s: %s gives %lld rows to experts; x has %lld.", job_.op,
+                job_.tokens_name, static_cast<long long>(end), static_cast<long long>(job_.rows));
   }
 
   aclTensor of_expert(size_t index, size_t expert) const {

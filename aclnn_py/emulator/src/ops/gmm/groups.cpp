@@ -15,16 +15,16 @@ Status dense_groups(const char *op, const std::vector<int64_t> &values, bool end
     int64_t end = values[g];
     if (!ends && !checked_add(first, values[g], &end)) end = kUncountable;
     if (end < first) {
-      return ends ? fail(kInner,
+      return ends ? fail(kKernelFault,
                          "%s: groupList[%zu] is %" PRId64 ", less than the end %" PRId64
                          " before it.",
                          op, g, values[g], first)
-                  : fail(kInner,
+                  : fail(kKernelFault,
                          "%s: groupList[%zu] is %" PRId64 "; a group size cannot be negative.", op,
                          g, values[g]);
     }
     if (end > span) {
-      return fail(kInner,
+      return fail(kKernelFault,
                   "%s: groupList[%zu] ends at %" PRId64 ", beyond the grouped length %" PRId64 ".",
                   op, g, end, span);
     }
@@ -43,11 +43,11 @@ Status sparse_groups(const char *op, const std::vector<int64_t> &values, size_t 
     const int64_t group = values[i], count = values[i + 1];
     if (count <= 0) break;
     if (group < 0 || group >= static_cast<int64_t>(groups)) {
-      return fail(kInner, "%s: groupList[%zu] names group %" PRId64 " of %zu.", op, i / 2, group,
-                  groups);
+      return fail(kKernelFault, "%s: groupList[%zu] names group %" PRId64 " of %zu.", op, i / 2,
+                  group, groups);
     }
     if (count > span - first) {
-      return fail(kInner,
+      return fail(kKernelFault,
                   "%s: groupList[%zu] ends at %" PRId64 ", beyond the grouped length %" PRId64 ".",
                   op, i / 2, first + count, span);
     }

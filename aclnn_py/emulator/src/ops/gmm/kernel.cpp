@@ -290,7 +290,7 @@ class Run {
       if (job_.group_tensor < 0) {
         groups->push_back({g, first, rows});
       } else if ((*groups)[g].count != rows) {
-        return fail(kInner,
+        return fail(kKernelFault,
                     "%s: groupList[%zu] gives %" PRId64 " to group %zu, whose weight has %" PRId64
                     " rows.",
                     job_.op, g, (*groups)[g].count, g, rows);
