@@ -255,7 +255,7 @@ def dropout(rng: np.random.Generator) -> Case:
 def optimizer(rng: np.random.Generator) -> Case:
     x, g = normal(rng, *SIZE), normal(rng, *SIZE)
     var, m, v, grad = device(x, np.zeros_like(x), np.zeros_like(x), g)
-    (step,) = device(np.ones(1, F32))
+    (step,) = device(np.zeros(1, F32))
     w, first, second = x.copy(), np.zeros_like(x), np.zeros_like(x)
     rates = {"lr": 1e-3, "weight_decay": 0.01}
 

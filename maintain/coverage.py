@@ -216,9 +216,10 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "QuantMatmulV5 and QuantMatmulWeightNz do not take INT8 beside INT4: the documents ask for"
         " a yOffset that their own formula would count twice.",
         "FusedLinearOnlineMaxSum takes its statistics from the logits as they are stored, rounded"
-        " to the dtype of input, whether vocabParallelLogitsOutOptional is given or not. The first"
-        " of eight rows is the highest bit of its byte in targetMaskOut. A target whose row is not"
-        " in weight is a fault.",
+        " to the dtype of input, whether vocabParallelLogitsOutOptional is given or not. As in its"
+        " kernel a target is masked from vocabEndIndex on, and the first of eight rows is the"
+        " lowest bit of its byte in targetMaskOut. A target that is not masked and whose row is"
+        " not in weight is a fault.",
         "QuantMatmulDequant and QuantGroupedMatmulDequant smooth and quantise in float32. Scales of"
         " 64 bits hold a float32 in their lower half. Rows behind the last group are not written.",
         "TransposeBatchMatMul quantises with round(x * scale + offset) of the packed parameter.",
@@ -334,11 +335,15 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " targetMask as FusedLinearOnlineMaxSum writes them, rounds the logits that it makes"
         " again as that one does, and nothing else before its results.",
         "CtcLoss computes in float64. Places of logAlphaOut that no path reaches hold -inf, also"
-        " those behind the end of a sequence. CtcLossBackward is the derivative for logProbs, taken"
-        " as free variables; frameworks add the probabilities to it, which the gradient of a"
-        " log-softmax adds here.",
-        "A label that MultilabelMarginLoss is given twice counts once. LogitGrad with eps"
+        " those behind the end of a sequence. CtcLossBackward gives what its kernel does: the"
+        " probabilities less the shares of the labels, the gradient for logarithms that a"
+        " log-softmax made.",
+        "A label that MultilabelMarginLoss is given twice counts twice, and a margin that is no"
+        " number counts nothing, as in its kernel and its golden results. LogitGrad with eps"
         " above 1 is 0, as its formula says; an infinite x gives NaN.",
+        "The batch of KlDiv and its gradients is the first extent of the shape in which operands"
+        " meet. A target of 0 has the loss NaN on a 910B, as the document says, and 0 on a 950, as"
+        " its kernel has it; its derivative is NaN.",
         "The two sets of ChamferDistanceBackward may differ in size.",
     ),
     "mhc": (
@@ -663,8 +668,11 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "FusedAdamw divides the gradients by gradScaleOptional, as the formula of FusedSgd does,"
         " and leaves everything as it is where foundInfOptional is 1. FusedSgd without buffers of"
         " momentum makes each step like a first one.",
+        "ApplyAdamWV2, FusedAdamw and ApplyAdamWQuant are given the steps before this one, as their"
+        " kernels add one; ApplyFusedEmaAdam is given the number of this step.",
         "ApplyAdamWQuant takes the place of the nearest entry of the table, and of two equally near"
-        " ones the lower; a block of zeros is divided by nothing.",
+        " ones the lower; an entry of the other sign than a first moment makes way for its"
+        " neighbour. A block of zeros is divided by nothing. Weights decay after the step.",
         "AdvanceStep finds the slot of the position seqLens had before: entry position / blockSize"
         " of the row of blockTables, as the kernel of vLLM does. AdvanceStepV2, whose document"
         " repeats the formulas of the first version, moves each position on by 1 + acceptedNum; the"

@@ -287,12 +287,12 @@ class Device:
         )
         if overflow.numpy()[0]:
             return
-        self.steps += 1
         F.adamw_(
             self.master, self.first, self.second, self.gradients.whole,
             ap.full(1, float(self.steps), F32),
             lr=RATE, beta1=BETA1, beta2=BETA2, weight_decay=DECAY, eps=EPSILON,
         )  # fmt: skip
+        self.steps += 1
         F.copy_(self.half.whole, self.master)
 
     def classes(self, images: np.ndarray) -> np.ndarray:

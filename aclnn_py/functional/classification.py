@@ -395,14 +395,7 @@ def kl_div(
         promote(input, target),
         device=input.device,
     )
-    ops.kl_div(
-        input,
-        target,
-        divergence_mode(reduction),
-        log_target,
-        out if reduction == "none" else out.reshape(1),
-        stream=stream,
-    )
+    ops.kl_div(input, target, divergence_mode(reduction), log_target, out, stream=stream)
     return out
 
 
@@ -560,7 +553,7 @@ def ctc_loss_backward(
     zero_infinity: bool = False,
     stream: Stream | None = None,
 ) -> Tensor:
-    """Compute the gradient of ``ctc_loss`` with respect to the logarithms.
+    """Compute the gradient of ``ctc_loss`` for logarithms that a log-softmax made.
 
     Parameters
     ----------
@@ -600,6 +593,11 @@ def ctc_loss_backward(
         161002 a dtype, shape or attribute is refused.
     SymbolNotFoundError
         The loaded libraries do not have the operator.
+
+    Notes
+    -----
+    The gradient of a row is its probabilities less the shares of the labels, which is also the
+    gradient with respect to the logits.
 
     Source
     ------

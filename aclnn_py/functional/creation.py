@@ -54,6 +54,7 @@ def arange(
         Difference between neighbours.
     dtype : dtype-like, optional
         Element type; default is int64, or float32 when one of the three numbers is not an integer.
+        With int64 the three numbers are truncated before anything is computed.
     device : Device or int, optional
         Device of the result; default is the current one of this thread.
     stream : Stream, optional
@@ -77,7 +78,9 @@ def arange(
     aclnnArange (``include/aclnnop/math.h``), CANN >= 8.1.RC1.
     """
     out = empty(
-        (arange_length(start, end, step),), arange_type(start, end, step, dtype), device=device
+        (arange_length(start, end, step, dtype),),
+        arange_type(start, end, step, dtype),
+        device=device,
     )
     ops.arange(start, end, step, out, stream=stream)
     return out

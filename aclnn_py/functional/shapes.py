@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil, prod
+from math import ceil, isfinite, prod
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from aclnn_py.operators.describe.argument_errors import (
     type_name,
     whole_numbers,
 )
+from aclnn_py.tensor.dtypes import dtype_of
 from aclnn_py.tensor.tensor import Tensor
 
 __all__ = [
@@ -323,13 +324,19 @@ def transposed_shape(
     return (shape[0], weight[1] * groups, *sizes)
 
 
-def arange_length(start: Any, end: Any, step: Any) -> int:
-    """Number of elements of a range."""
+def arange_length(start: Any, end: Any, step: Any, dtype: Any) -> int:
+    """Number of elements of a range; a range of int64 has three whole numbers."""
     for name, value in (("start", start), ("end", end), ("step", step)):
         if not isinstance(value, (int, float, np.integer, np.floating)):
             raise TypeError(f"{name}: expected a real number, got {type_name(value)}")
+    if dtype is not None and dtype_of(dtype).name == "int64":
+        if not all(isfinite(value) for value in (start, end, step)):
+            raise InvalidArgumentError("start, end, step: expected finite numbers for int64")
+        start, end, step = int(start), int(end), int(step)
     if step == 0:
         raise InvalidArgumentError("step: expected a nonzero number, got 0")
+    if isinstance(start, int) and isinstance(end, int) and isinstance(step, int):
+        return max(0, -((start - end) // step))
     count: int = ceil((end - start) / step)
     return max(0, count)
 

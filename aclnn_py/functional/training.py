@@ -477,7 +477,8 @@ def adamw_(
     grad : Tensor
         Gradients.
     step : Tensor
-        Number of this step, from 1: 0 makes the parameters NaN. One element. Dtype int64 | float32.
+        How many steps were taken before this one: 0 for the first. One element. Dtype int64 |
+        float32.
     lr : float, default 0.001
         Learning rate.
     beta1 : float, default 0.9

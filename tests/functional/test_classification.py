@@ -114,7 +114,7 @@ def test_ctc() -> None:
     for at in np.ndindex(logs.shape):
         moved = wide(logs).astype(complex)
         moved[at] += 1e-30j
-        oracle[at] = -np.log(likelihood(moved)).imag / 1e-30
+        oracle[at] = np.exp(wide(logs)[at]) - np.log(likelihood(moved)).imag / 1e-30
     ones = place(np.ones(1, np.float32))
     slope = f.ctc_loss_backward(ones, place(logs), labels, loss, alpha, [3], [1])
     assert_close(slope.numpy(), oracle, scale=8)

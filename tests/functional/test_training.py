@@ -202,7 +202,7 @@ def test_adamw_() -> None:
     for most in (None, largest):
         tensors = [place(one) for one in (p, m, v)]
         peak = None if most is None else place(most)
-        step = place(np.array([3], np.int64))
+        step = place(np.array([2], np.int64))  # steps before this one
         found = functional.adamw_(
             *tensors, place(g), step, lr=0.1, weight_decay=0.2, max_exp_avg_sq=peak
         )

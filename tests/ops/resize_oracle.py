@@ -51,21 +51,59 @@ def smooth_weights(cubic: bool, size: int, middles: Array, ratio: float) -> Arra
         begin, end = max(int(middle - reach + 0.5), 0), min(int(middle + reach + 0.5), size)
         away = (np.arange(begin, end) + 0.5 - middle) / step
         shares = keys(away, -0.5) if cubic else np.maximum(0, 1 - abs(away))
-        row[begin:end] = shares / shares.sum()
+        if shares.sum() > 0:
+            row[begin:end] = shares / shares.sum()
     return found
+
+
+def stretches(kind: str, size: int, count: int, scale: float) -> Array:
+    """Which of ``count`` results, by row, give their gradient to each of ``size`` elements."""
+    step = np.float32(scale if scale > 0 else count / size)
+    shift = np.float32(0.5 if kind == "middle" else 0)
+    ends = np.ceil(np.arange(size + 1, dtype=np.float32) * step - shift)
+    results = np.arange(count)[:, None]
+    return np.where((ends[:-1] <= results) & (results < ends[1:]), 1.0, 0.0)
+
+
+# Which scales the host code of an operator hands to a 910B's kernel: each positive one ("each"),
+# all or none ("together"), all where each leads from one size to the other or none ("fitting").
+TOGETHER = ("UpsampleNearest2dV2", "UpsampleNearest3d", "UpsampleNearestExact3d", "UpsampleTrilin")
+FITTING = ("UpsampleNearest1dBackward", "UpsampleBilinear2dBackwardV2", "UpsampleLinear1dBackward")
+SIZES_FIRST = ("UpsampleNearest2dV2", "UpsampleNearestExact2d", "UpsampleLinear1d",
+               "UpsampleBilinear2d", "UpsampleBicubic2d", "UpsampleTrilinear3d",
+               "UpsampleBilinear2dAA", "UpsampleBicubic2dAA")  # fmt: skip
+
+
+def counted(
+    operator: str, sizes: Sequence[int], counts: Sequence[int], scales: Sequence[float]
+) -> list[float]:
+    """The scales that count; 0 where the sizes decide."""
+    pairs = list(zip(sizes, counts, strict=True))
+    taken = len(scales) > 0 and operator != "UpsampleBilinear2dBackward"
+    if operator.startswith(TOGETHER):
+        taken = taken and all(scale > 0 for scale in scales)
+    if operator in (*FITTING, "UpsampleBilinear2d"):
+        taken = taken and all(
+            int(size * scale) == count for (size, count), scale in zip(pairs, scales, strict=True)
+        )
+    kept = operator in SIZES_FIRST
+    return [
+        scales[d] if taken and not (kept and size == count) else 0.0
+        for d, (size, count) in enumerate(pairs)
+    ]
 
 
 def resized(
     kind: str, x: Array, counts: Sequence[int], align: bool, scales: Sequence[float]
 ) -> Array:
     """An image (n, channels, sizes) in other sizes; without scales those of the sizes."""
-    # The nearest elements take all scales or none; UpsampleNearestExact2d takes each.
-    if kind == "below" or (kind == "middle" and len(counts) == 3):
-        scales = scales if all(scale > 0 for scale in scales) else []
     for d, count in enumerate(counts):
         axis = x.ndim - len(counts) + d
         scale = scales[d] if scales else 0.0
-        matrix = axis_weights(kind, x.shape[axis], count, align, scale)
+        if kind.startswith("given back"):
+            matrix = stretches(kind.split()[-1], x.shape[axis], count, scale)
+        else:
+            matrix = axis_weights(kind, x.shape[axis], count, align, scale)
         x = np.moveaxis(np.tensordot(x, matrix, (axis, 1)), -1, axis)
     return x
 

@@ -232,6 +232,29 @@ def test_arange_and_range(name: str) -> None:
         assert_close(out.numpy(), expected)
 
 
+def test_numbers_with_fractions_and_results_of_integers() -> None:
+    """Into int64 they are cast first; into int32 the elements are, and the signs are compared."""
+    for start, end, step in [(0.5, 5, 1.5), (7.9, -1.9, -2.5), (3.9, 3.1, 1.0)]:
+        expected = np.arange(int(start), int(end), int(step))
+        out = hollow(expected.shape, np.int64)
+        op("aclnnArange")(start, end, step, out)
+        assert_same(out.numpy(), expected)
+    closed = hollow((6,), np.int64)
+    op("aclnnRange")(0.5, 5.5, 1.5, closed)
+    assert_same(closed.numpy(), np.arange(6))
+    out = hollow((3,), np.int32)
+    op("aclnnArange")(0.5, 5, 1.5, out)
+    assert_same(out.numpy(), np.array([0, 2, 3], np.int32))
+    for kind in (np.int32, np.int64):
+        assert refusal("aclnnArange", 0.0, 5.0, 0.5, hollow((10,), kind)) == 161002
+    assert refusal("aclnnArange", 0.5, 5, 1.5, hollow((3,), np.int64)) == 161002
+    least, most = -(2**63), 2**63 - 1
+    far = hollow((3,), np.int64)
+    op("aclnnArange")(least, most, most, far)
+    assert_same(far.numpy(), np.array([least, -1, most - 1]))
+    assert refusal("aclnnArange", least, most, 1, far) == 161002
+
+
 def test_sequence_refusals() -> None:
     out = hollow((10,), np.float32)
     assert refusal("aclnnArange", 0, 9, 1, out) == 161002

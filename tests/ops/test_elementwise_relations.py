@@ -57,6 +57,8 @@ RESULTS = [
     ("Sigmoid", [T, H], 0),
     ("Hardshrink", [F, 0.5, H], 0),
     ("Softshrink", [H, 0.5, F], 0),
+    ("Softshrink", [F, 0.0, F], 0),
+    ("Softshrink", [F, -1.0, F], 161002),
     ("Shrink", [F, 0.5, 0.25, H], 0),
     ("Elu", [D, 1.0, 1.0, 1.0, H], 0),
     ("Celu", [F, 1.0, B], 0),

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
+from helpers.chip_950 import Chip950, Given, Made
 from helpers.numerics import assert_close, assert_same
 from helpers.operators import Array, hollow, op, place, refusal, wide
 
@@ -15,6 +17,13 @@ import aclnn_py as ap
 from .problems import Case, In, Out, Problem, message, suite
 
 pytestmark = pytest.mark.usefixtures("device")
+
+
+@pytest.fixture(scope="module")
+def newer() -> Iterator[Chip950]:
+    with Chip950() as process:
+        yield process
+
 
 Rng = np.random.Generator
 NONE, MEAN, SUM, BATCH = 0, 1, 2, 3
@@ -25,8 +34,8 @@ def losses(x: Array, y: Array, logarithm: bool) -> Array:
     return np.asarray(np.exp(y) * (y - x) if logarithm else y * (np.log(y) - x))
 
 
-def divisor(x: Array, values: Array, reduction: int) -> int:
-    return {NONE: 1, SUM: 1, MEAN: values.size, BATCH: x.shape[0]}[reduction]
+def divisor(values: Array, reduction: int) -> int:
+    return {NONE: 1, SUM: 1, MEAN: values.size, BATCH: values.shape[0]}[reduction]
 
 
 def operands(rng: Rng, dtype: Any) -> tuple[Array, Array]:
@@ -39,7 +48,7 @@ def forward(reduction: int, logarithm: bool) -> Case:
         x, y = operands(rng, dtype)
         values = losses(wide(x), wide(y), logarithm)
         if reduction != NONE:
-            values = np.asarray([values.sum() / divisor(x, values, reduction)])
+            values = np.asarray([values.sum() / divisor(values, reduction)])
         return [In(x), In(y), reduction, logarithm, Out(values, dtype, 4)]
 
     return Case("KlDiv", build, f"{reduction}-{logarithm}")
@@ -54,7 +63,7 @@ def backward(reduction: int, logarithm: bool, of_target: bool) -> Case:
         up[of_target], down[of_target] = up[of_target] + STEP, down[of_target] - STEP
         slope = (losses(*up, logarithm) - losses(*down, logarithm)) / (2 * STEP)
         g = rng.normal(size=slope.shape if reduction == NONE else (1,)).astype(dtype)
-        oracle = wide(g) * slope / divisor(x, slope, reduction)
+        oracle = wide(g) * slope / divisor(slope, reduction)
         return [In(g), In(x), In(y), reduction, logarithm, Out(oracle, dtype, 8)]
 
     name = "KlDivTargetBackward" if of_target else "KlDivBackward"
@@ -73,6 +82,31 @@ def test_a_target_without_a_logarithm_has_no_loss() -> None:
     assert_same(out.numpy(), np.array([np.nan, np.nan, 0], np.float32))
 
 
+def test_a_target_of_0_has_no_derivative() -> None:
+    x, y = np.full(3, -1.5, np.float32), np.array([0, 1, 1], np.float32)
+    ones, out = place(np.array([1, 1, 0], np.float32)), hollow((3,), np.float32)
+    ap.ops.kl_div_target_backward(ones, place(x), place(y), NONE, False, out)
+    assert_same(out.numpy(), np.array([np.nan, 2.5, 0], np.float32))
+
+
+@pytest.mark.emulator_only(reason="the chip of the emulator can be chosen")
+def test_on_a_950_a_target_of_0_has_a_loss_of_0(newer: Chip950) -> None:
+    for kind in (np.float32, np.float16):
+        x, y = np.full(3, -1.5, kind), np.array([0, -1, 1], kind)
+        name = np.dtype(kind).name
+        given = Given(x, name), Given(y, name)
+        (found,) = newer.operator("kl_div", *given, NONE, False, Made((3,), name))
+        assert_same(found, np.array([0, np.nan, 1.5], kind))
+
+
+@pytest.mark.parametrize("shape", [(), (1,)])
+def test_a_reduction_gives_one_element(shape: tuple[int, ...]) -> None:
+    x, y = np.full(4, -1.5, np.float32), np.full(4, 0.5, np.float32)
+    out = hollow(shape, np.float32)
+    ap.ops.kl_div(place(x), place(y), SUM, False, out)
+    assert_close(out.numpy(), np.full(shape, losses(wide(x), wide(y), False).sum()), scale=2)
+
+
 def test_means_of_nothing() -> None:
     none, out = hollow((0, 3), np.float32), hollow((1,), np.float32)
     for reduction, result in [(MEAN, np.nan), (SUM, 0), (BATCH, np.nan)]:
@@ -84,15 +118,15 @@ def test_the_result_of_two_dtypes() -> None:
     x, y = np.full(3, -1.5, np.float16), np.full((2, 1), 0.3, np.float32)
     out = hollow((1,), np.float32)
     ap.ops.kl_div(place(x), place(y), BATCH, False, out)
-    assert_close(out.numpy(), [losses(wide(x), wide(y), False).sum() / 3], scale=2)
-    assert_close(out.numpy() * 3 / 6, [losses(wide(x), wide(y), False).mean()], scale=2)
+    # The batch is that of the shape in which both meet, (2, 3).
+    assert_close(out.numpy(), [losses(wide(x), wide(y), False).sum() / 2], scale=2)
 
 
 def test_what_does_not_fit_is_refused() -> None:
     x, y, one = hollow((2, 3), np.float32), hollow((4, 3), np.float32), hollow((1,), np.float32)
     assert refusal("aclnnKlDiv", x, y, NONE, False, x) == 161002
     assert "reduction is 4" in message("aclnnKlDiv", 161002, [x, x, 4, False, x])
-    assert refusal("aclnnKlDiv", x, x, SUM, False, hollow((), np.float32)) == 161002
+    assert refusal("aclnnKlDiv", x, x, SUM, False, hollow((2,), np.float32)) == 161002
     assert refusal("aclnnKlDiv", x, x, SUM, False, hollow((1,), np.int32)) == 161002
     for name in ("aclnnKlDivBackward", "aclnnKlDivTargetBackward"):
         assert refusal(name, one, x, x, -1, False, x) == 161002

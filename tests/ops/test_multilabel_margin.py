@@ -28,7 +28,7 @@ def losses_of(x: Any, labels: Any) -> tuple[Any, Any]:
     for row, given in enumerate(labels):
         count = list(given).index(-1) if -1 in given else len(given)
         marks[row, given[:count]] = 1
-        yes, no = x[row][marks[row] == 1], x[row][marks[row] == 0]
+        yes, no = x[row][given[:count]], x[row][marks[row] == 0]  # a label given twice counts twice
         losses.append(np.maximum(0, 1 - yes[:, None] + no[None]).sum() / x.shape[1])
     return np.array(losses), marks
 

@@ -31,14 +31,15 @@ def adamw(
     power2: float,
     largest: Array | None = None,
     maximize: bool = False,
+    decay: float = DECAY,
 ) -> tuple[Array, Array, Array, Array]:
-    """The formulas of the document; the fourth result is the second moment that divides."""
+    """The formulas of the kernels; the fourth result is the second moment that divides."""
     g = -grad if maximize else grad
     m = BETA1 * m + (1 - BETA1) * g
     v = BETA2 * v + (1 - BETA2) * g**2
     second = v if largest is None else np.maximum(largest, v)
     corrected = m / (1 - power1), second / (1 - power2)
-    moved = var - LR / (np.sqrt(corrected[1]) + EPS) * corrected[0] - LR * DECAY * var
+    moved = var - LR / (np.sqrt(corrected[1]) + EPS) * corrected[0] - LR * decay * var
     return moved, m, v, second
 
 
@@ -62,11 +63,11 @@ def test_adamw_v2(layout: str, amsgrad: bool) -> None:
     for name in FLOATS:
         for step, maximize in [
             (np.array([3], np.int64), True),
-            (np.array([1.0], np.float32), False),
+            (np.array([0.0], np.float32), False),
         ]:
             arrays = state((4, 300), NUMPY[name])
             var, m, v, largest, grad = map(wide, arrays)
-            t = float(step[0])
+            t = float(step[0]) + 1  # the kernels are given the steps taken before this one
             expected = adamw(
                 var, m, v, grad, BETA1**t, BETA2**t, largest if amsgrad else None, maximize
             )
@@ -82,7 +83,7 @@ def test_adamw_v2(layout: str, amsgrad: bool) -> None:
 def test_adamw_v2_takes_halves_beside_float32() -> None:
     arrays = [one.astype(np.float32) for one in state((50,), np.float32)]
     arrays[3:] = [one.astype(np.float16) for one in arrays[3:]]
-    expected = adamw(*map(wide, (*arrays[:3], arrays[4])), BETA1**2, BETA2**2, wide(arrays[3]))
+    expected = adamw(*map(wide, (*arrays[:3], arrays[4])), BETA1**3, BETA2**3, wide(arrays[3]))
     tensors = [place(array) for array in arrays]
     two = place(np.array([2.0], np.float32))
     op("aclnnApplyAdamWV2")(*tensors, two, LR, BETA1, BETA2, DECAY, EPS, True, False)
@@ -100,7 +101,7 @@ def test_fused_adamw_steps_lists(amsgrad: bool) -> None:
     for name in FLOATS:
         for scale, found in [(None, None), (4.0, 0.0), (4.0, 1.0)]:
             members = [state(shape, NUMPY[name], 5) for shape in [(3, 40), (), (2000,)]]
-            steps = [1, 7, 30]
+            steps = [0, 7, 30]
             lists = [[place(one[i], "stepped") for one in members] for i in range(5)]
             var, m, v, largest, grads = lists
             op("aclnnFusedAdamw")(
@@ -113,7 +114,7 @@ def test_fused_adamw_steps_lists(amsgrad: bool) -> None:
             for index, (one, step) in enumerate(zip(members, steps, strict=True)):
                 before = list(map(wide, one))
                 expected = adamw(
-                    *before[:3], before[4] / (scale or 1), BETA1**step, BETA2**step,
+                    *before[:3], before[4] / (scale or 1), BETA1 ** (step + 1), BETA2 ** (step + 1),
                     before[3] if amsgrad else None, True,
                 )  # fmt: skip
                 if found == 1:  # nothing is updated
@@ -126,7 +127,7 @@ def test_fused_adamw_steps_lists(amsgrad: bool) -> None:
 
 def test_fused_adamw_takes_steps_as_integers() -> None:
     var, m, v, _, grad = state((9,), np.float32)
-    expected = adamw(*map(wide, (var, m, v, grad)), BETA1**5, BETA2**5)
+    expected = adamw(*map(wide, (var, m, v, grad)), BETA1**6, BETA2**6)
     tensors = [[place(one)] for one in (var, grad, m, v)]
     five = [place(np.array([5]))]
     op("aclnnFusedAdamw")(
@@ -192,6 +193,25 @@ def nearest(table: Array, values: Array) -> Array:
     return np.abs(table[None, :] - values[:, None]).argmin(1)
 
 
+def test_a_first_step_is_step_0() -> None:
+    """As in the documents' examples of frameworks: the number of steps before is given."""
+    var, ones, step = (place(np.array([1, 1], np.float32)) for _ in range(3))
+    m, v = place(np.zeros(2, np.float32)), place(np.zeros(2, np.float32))
+    op("aclnnApplyAdamWV2")(
+        var, m, v, None, ones, step[:1], 0.1, 0.9, 0.999, 0.0, 1e-8, False, False
+    )
+    # The second step after a first one without a gradient.
+    expected = 1 - 0.1 * (0.1 / (1 - 0.9**2)) / np.sqrt(0.001 / (1 - 0.999**2))
+    assert_close(var.numpy(), np.full(2, expected), scale=4)
+    first = place(np.array([1, 1], np.float32))
+    m, v = place(np.zeros(2, np.float32)), place(np.zeros(2, np.float32))
+    op("aclnnFusedAdamw")(
+        [first], [ones], [m], [v], None, [place(np.zeros(1, np.float32))], None, None,
+        0.1, 0.9, 0.999, 0.0, 1e-8, False, False,
+    )  # fmt: skip
+    assert_close(first.numpy(), np.full(2, 0.9), scale=4)
+
+
 def test_adamw_with_moments_of_8_bits() -> None:
     rng = np.random.default_rng(3)
     count, norm, step = 700, 0.5, 3
@@ -205,7 +225,9 @@ def test_adamw_with_moments_of_8_bits() -> None:
             wide(table)[code] * np.repeat(wide(scale), 256)[:count]
             for table, code, scale in zip((map_m, map_v), codes, scales, strict=True)
         )
-        moved, m, v, _ = adamw(wide(var), m, v, wide(grad) * norm, BETA1**step, BETA2**step)
+        powers = BETA1 ** (step + 1), BETA2 ** (step + 1)
+        moved, m, v, _ = adamw(wide(var), m, v, wide(grad) * norm, *powers, decay=0)
+        moved *= 1 - LR * DECAY  # last: the step decays too
         tensors = [place(one, "stepped") for one in (var, grad, *codes, map_m, map_v, *scales)]
         op("aclnnApplyAdamWQuant")(
             *tensors, place(np.array([step])), LR, BETA1, BETA2, DECAY, EPS, norm, None, 256
@@ -223,6 +245,21 @@ def test_adamw_with_moments_of_8_bits() -> None:
             )
             # A value in the middle of two entries may go to either, after its rounding.
             assert (code.numpy() != places).mean() < 0.01
+
+
+def test_a_moment_keeps_its_sign() -> None:
+    """Where the nearest entry has the other sign, the next one towards the value is taken."""
+    table = np.concatenate([np.linspace(-1, -0.01, 128), np.linspace(0.2, 1, 128)])
+    table = table.astype(np.float32)
+    grads = np.array([1.0, 0.03, -0.03], np.float32)
+    codes, zeros = place(np.zeros(3, np.uint8)), place(np.zeros(3, np.uint8))
+    none, scales = place(np.zeros(3, np.float32)), [place(np.zeros(1, np.float32)) for _ in "mv"]
+    map_v = place(np.linspace(0, 1, 256, dtype=np.float32))
+    op("aclnnApplyAdamWQuant")(
+        none, place(grads), codes, zeros, place(table), map_v, *scales, place(np.array([0])),
+        LR, BETA1, BETA2, DECAY, EPS, 1.0, None, 256,
+    )  # fmt: skip
+    assert_same(codes.numpy(), np.array([255, 128, 124], np.uint8))
 
 
 def test_a_block_of_zeros_has_the_places_of_zero() -> None:

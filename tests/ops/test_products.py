@@ -289,7 +289,7 @@ def test_logits_and_their_statistics(dtype: Any, index: Any, rows: int, keep: bo
     depth, words, first, last = 18, 13, 40, 50
     x, w = normal((rows, depth), dtype), normal((words, depth), dtype, 4)
     target = np.random.default_rng(9).integers(35, 56, rows).astype(index)
-    target[: min(rows, 3)] = [first, last, last + 1][: min(rows, 3)]
+    target[: min(rows, 4)] = [first, last - 1, last, last + 1][: min(rows, 4)]
     logits = hollow((rows, words), dtype) if keep else None
     most, total, found = (hollow((rows,), np.float32) for _ in range(3))
     mask, places = hollow((-(-rows // 8),), np.uint8), hollow((rows,), index)
@@ -302,11 +302,12 @@ def test_logits_and_their_statistics(dtype: Any, index: Any, rows: int, keep: bo
         assert_close(logits.numpy(), wide(x) @ wide(w).T, scale=8)
         stored = logits.numpy()
     exact = wide(stored)
-    absent = (target < first) | (target > last)
+    absent = (target < first) | (target >= last)
     at = np.where(absent, 0, target - first)
     assert_same(places.numpy(), at.astype(index))
+    # Bits behind the last row are those of a target of 0, which is not held here.
     bits = np.concatenate([absent, np.ones(-rows % 8, bool)])
-    assert_same(mask.numpy(), np.packbits(bits))
+    assert_same(mask.numpy(), np.packbits(bits, bitorder="little"))
     if rows == 0:
         return
     slack = 2000 if logits is None else 4
@@ -315,6 +316,19 @@ def test_logits_and_their_statistics(dtype: Any, index: Any, rows: int, keep: bo
     assert_close(total.numpy(), np.exp(exact - top[:, None]).sum(-1), scale=slack)
     picked = np.where(absent, 0, exact[np.arange(rows), at] - top)
     assert_close(found.numpy(), picked, scale=slack)
+
+
+def test_the_part_of_a_split_vocabulary_ends_before_its_last_index() -> None:
+    """The first of two parts of 4 words: words 4 and 7 are masked and no fault."""
+    x, w = place(np.ones((3, 2), np.float16)), place(np.ones((4, 2), np.float16))
+    most, total, found = (hollow((3,), np.float32) for _ in range(3))
+    mask, places = hollow((1,), np.uint8), hollow((3,), np.int64)
+    op("aclnnFusedLinearOnlineMaxSum")(
+        x, w, place(np.array([3, 4, 7])), 0, 4, most, total, found, mask, places, None
+    )
+    assert_same(places.numpy(), np.array([3, 0, 0]))
+    assert_same(mask.numpy(), np.array([0b110], np.uint8))
+    assert_same(found.numpy(), np.zeros(3, np.float32))
 
 
 def test_a_target_behind_the_weight_is_a_fault() -> None:

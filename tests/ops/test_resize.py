@@ -14,7 +14,7 @@ from helpers.operators import NUMPY, hollow, refusal, wide
 import aclnn_py as ap
 
 from .problems import Case, In, Out, Problem, suite
-from .resize_oracle import resized, sampled
+from .resize_oracle import counted, resized, sampled
 from .window_oracle import FORMATS
 
 pytestmark = pytest.mark.usefixtures("device")
@@ -30,6 +30,8 @@ KINDS = {
     "Bilinear2dAA": "smooth linear",
     "Bicubic2dAA": "smooth cubic",
 }
+# The dtypes whose kernels take scales, in the operators that have others too.
+SCALED = ("float32", "float16", "bfloat16")
 USUAL = frozenset(NUMPY) - {"UINT16", "UINT32", "UINT64"}
 
 
@@ -55,12 +57,12 @@ def picked(
     def build(rng: Rng, dtype: Dtype) -> Problem:
         image = sample(rng, tuple(x), dtype)
         kind = "middle" if "Exact" in operator else "below"
-        if form.endswith("C"):
-            y = np.moveaxis(
-                resized(kind, np.moveaxis(wide(image), -1, 1), counts, False, scales), 1, -1
-            )
-        else:
-            y = resized(kind, wide(image), counts, False, scales)
+        first = np.moveaxis(wide(image), -1, 1) if form.endswith("C") else wide(image)
+        used = counted(f"UpsampleNearest{operator}", first.shape[2:], counts, scales)
+        if operator[1:] == "dV2" and np.dtype(dtype).name not in SCALED:
+            used = []
+        y = resized(kind, first, counts, False, used)
+        y = np.moveaxis(y, 1, -1) if form.endswith("C") else y
         return [In(image, form), counts, *scales, Out(y.astype(dtype), None, 1, form)]
 
     return Case(f"UpsampleNearest{operator}", build, note)
@@ -79,7 +81,10 @@ def weighed(
 
     def build(rng: Rng, dtype: Dtype) -> Problem:
         image = sample(rng, tuple(x), dtype, 1.0)
-        y = resized(KINDS[operator], wide(image), counts, align, scales)
+        used = counted(f"Upsample{operator}", x[2:], counts, scales)
+        if operator == "Bilinear2d" and np.dtype(dtype).name not in SCALED:
+            used = []
+        y = resized(KINDS[operator], wide(image), counts, align, used)
         return [In(image, form), counts, align, *scales, Out(y, dtype, 2, form)]
 
     return Case(f"Upsample{operator}", build, note)
@@ -133,26 +138,42 @@ TestTable = suite(
         picked("2dV2", "all-scales", (2, 3, 4, 5), [6, 9], 1.6, 1.9),
         picked("1dV2", "scale", (2, 3, 5), [8], 1.6),
         picked("2dV2", "scales", (2, 3, 4, 5), [6, 9], 0.0, 2.5),
+        picked("2dV2", "one-size", (2, 3, 4, 5), [4, 9], 1.3, 2.5),
+        picked("3d", "one-size", (1, 2, 3, 4, 5), [3, 6, 7], 1.3, 1.6, 1.5),
+        picked("Exact1d", "one-size", (2, 3, 9), [9], 0.7),
+        picked("Exact2d", "one-size", (2, 3, 4, 7), [4, 3], 1.3, 0.5),
         picked("Exact1d", "larger", (2, 3, 5), [13], 0.0),
         picked("Exact2d", "both", (2, 3, 4, 7), [9, 3], 0.0, 0.0),
         picked("Exact3d", "scales", (1, 2, 3, 4, 5), [4, 9, 2], 0.0, 2.1, 0.5, form="ND"),
         weighed("Linear1d", "larger", (2, 3, 5), [12], False, 0.0),
         weighed("Linear1d", "aligned", (2, 3, 5), [12], True, 0.0, form="ND"),
         weighed("Bilinear2d", "both", (2, 3, 4, 9), [7, 4], False, 0.0, 0.0),
-        weighed("Bilinear2d", "scales", (2, 3, 4, 5), [9, 7], False, 2.3, 1.3),
+        weighed("Linear1d", "scale", (2, 3, 5), [12], False, 2.3),
+        weighed("Linear1d", "one-size", (2, 3, 5), [5], False, 1.3),
+        weighed("Bilinear2d", "scales", (2, 3, 4, 5), [9, 7], False, 2.3, 1.5),
+        weighed("Bilinear2d", "one-scale", (2, 3, 4, 5), [9, 7], False, 2.3, 0.0),
+        weighed("Bilinear2d", "unfit-scales", (2, 3, 4, 5), [9, 7], False, 2.3, 1.3),
+        weighed("Bilinear2d", "one-size", (2, 3, 4, 5), [4, 7], False, 1.2, 1.5),
         weighed("Bilinear2d", "aligned", (2, 3, 4, 5), [1, 7], True, 0.0, 0.0),
         weighed("Bilinear2d", "no-samples", (0, 3, 4, 5), [2, 2], True, 0.0, 0.0),
         weighed("Bicubic2d", "both", (2, 3, 4, 9), [7, 4], False, 0.0, 0.0),
         weighed("Bicubic2d", "scales", (2, 3, 4, 5), [9, 7], False, 2.3, 0.0, form="ND"),
+        weighed("Bicubic2d", "one-size", (2, 3, 4, 5), [4, 7], False, 1.2, 1.5),
         weighed("Bicubic2d", "aligned", (2, 3, 1, 5), [1, 7], True, 0.0, 0.0),
         weighed("Bilinear2dAA", "both", (2, 3, 14, 4), [5, 9], False, 0.0, 0.0),
         weighed("Bilinear2dAA", "scales", (2, 3, 9, 7), [4, 3], False, 0.5, 0.0, form="ND"),
         weighed("Bilinear2dAA", "aligned", (2, 3, 9, 4), [4, 6], True, 0.0, 0.0),
+        weighed("Bilinear2dAA", "much-smaller", (1, 2, 100, 45), [10, 4], True, 0.0, 0.0),
+        weighed("Bilinear2dAA", "one-size", (1, 2, 9, 7), [9, 3], False, 0.7, 0.4),
+        weighed("Bilinear2dAA", "behind-the-image", (1, 2, 9, 7), [8, 6], False, 0.5, 0.0),
+        weighed("Bicubic2dAA", "much-smaller", (1, 2, 100, 45), [10, 4], True, 0.0, 0.0),
         weighed("Bicubic2dAA", "both", (2, 3, 14, 4), [5, 9], False, 0.0, 0.0),
         weighed("Bicubic2dAA", "fifty-to-one", (1, 1, 50, 3), [1, 1], False, 0.0, 0.0),
         weighed("Bicubic2dAA", "aligned", (2, 3, 9, 4), [4, 6], True, 0.0, 0.0, form="ND"),
         weighed("Trilinear3d", "both", (1, 2, 3, 4, 5), [5, 3, 8], False, 0.0, 0.0, 0.0),
         weighed("Trilinear3d", "aligned", (1, 2, 3, 4, 5), [5, 3, 8], True, 0.0, 0.0, 0.0),
+        weighed("Trilinear3d", "scales", (1, 2, 3, 4, 5), [5, 4, 8], False, 1.7, 1.3, 1.4),
+        weighed("Trilinear3d", "two-scales", (1, 2, 3, 4, 5), [5, 3, 8], False, 1.7, 0.0, 1.4),
     ]
 )
 
@@ -176,6 +197,17 @@ def test_one_element_is_reflected_into_any_rank(shape: tuple[int, ...]) -> None:
 def test_one_element_is_replicated_into_its_own_rank() -> None:
     one = ap.from_numpy(np.ones((1, 1), np.float32))
     assert refusal("aclnnReplicationPad1d", one, [0, 0], hollow((1,), np.float32)) == 161002
+
+
+def test_a_small_image_of_twice_the_size_takes_no_scale() -> None:
+    """UpsampleNearest2dV2: up to 128 rows and columns of the result together."""
+    for width, ratio in [(60, 0.5), (62, 1 / 1.5)]:
+        x = np.arange(width, dtype=np.float32).reshape(1, 1, 1, width)
+        out = hollow((1, 1, 8, 2 * width), np.float32).with_format("NCHW")
+        given = ap.from_numpy(x, format="NCHW")
+        ap.ops.upsample_nearest2d_v2(given, [8, 2 * width], 8.0, 1.5, out)
+        places = np.floor(np.arange(2 * width, dtype=np.float32) * np.float32(ratio))
+        assert_same(out.numpy()[0, 0, 0], np.minimum(places, width - 1).astype(np.float32))
 
 
 @pytest.mark.parametrize("scale", [1e-300, 5e-324, 1e300])

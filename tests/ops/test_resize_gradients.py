@@ -15,7 +15,7 @@ from helpers.slopes import slopes as analytic_slopes
 import aclnn_py as ap
 
 from .problems import Case, In, Out, Problem, fault, message, suite
-from .resize_oracle import resized, sampled
+from .resize_oracle import counted, resized, sampled
 from .window_oracle import FORMATS, kept, slopes
 
 pytestmark = pytest.mark.usefixtures("device")
@@ -59,8 +59,11 @@ def resizing(
     def build(rng: Rng, dtype: Any) -> Problem:
         dy = rng.standard_normal((*image[:2], *counts)).astype(dtype)
 
+        used = counted(operator, image[2:], counts, attributes)
+
         def forward(x: Array) -> Array:
-            return resized(kind, x, counts, align, attributes)
+            nearest = kind in ("below", "middle")
+            return resized(f"given back {kind}" if nearest else kind, x, counts, align, used)
 
         dx = slopes(forward, wide(dy), np.zeros(image))
         shape = turned(dx, form).shape if operator == "UpsampleNearest2dBackward" else image
@@ -130,7 +133,12 @@ CASES = [
     resizing(f"{NEAREST}2dBackward", "both", (2, 2, 3, 5), [7, 4], 0.0, 0.0),
     resizing(f"{NEAREST}2dBackward", "last", (1, 2, 3, 4), [6, 5], 2.0, 1.3, form="NHWC"),
     resizing(f"{NEAREST}2dBackward", "one-scale", (1, 2, 3, 4), [6, 5], 0.0, 1.4),
+    resizing(f"{NEAREST}1dBackward", "scale", (2, 2, 5), [8], 1.7),
+    resizing(f"{NEAREST}1dBackward", "unfit-scale", (2, 2, 5), [8], 1.2),
+    resizing(f"{NEAREST}2dBackward", "left-over", (1, 2, 3, 4), [8, 9], 2.0, 1.5),
     resizing(f"{NEAREST}3dBackward", "both", (1, 2, 2, 3, 4), [3, 6, 2], 0.0, 0.0, 0.0),
+    resizing(f"{NEAREST}3dBackward", "two-scales", (1, 2, 2, 3, 4), [3, 7, 2], 1.5, 2.0, 0.0),
+    resizing(f"{EXACT}2dBackward", "left-over", (1, 2, 3, 4), [8, 9], 2.0, 1.5),
     resizing(f"{EXACT}1dBackward", "scale", (2, 2, 5), [8], 1.7, form="ND"),
     resizing(f"{EXACT}2dBackward", "both", (2, 2, 3, 5), [7, 4], 0.0, 0.0),
     resizing(f"{EXACT}3dBackward", "both", (1, 2, 2, 3, 2), [3, 5, 1], 0.0, 0.0, 0.0),
@@ -140,8 +148,15 @@ CASES = [
     resizing("UpsampleBilinear2dBackward", "scales", (1, 2, 3, 4), [7, 5], 2.5, 1.3, form="NHWC"),
     resizing("UpsampleBilinear2dBackwardV2", "aligned", (2, 2, 3, 4), [5, 1], 0.0, 0.0, align=True),
     resizing("UpsampleBilinear2dBackwardV2", "scales", (1, 2, 3, 4), [7, 5], 2.5, 1.3),
+    resizing("UpsampleBilinear2dBackwardV2", "unfit-scales", (1, 2, 3, 4), [7, 5], 2.5, 1.6),
     resizing("UpsampleTrilinear3dBackward", "both", (1, 1, 2, 3, 4), [3, 2, 6], 0.0, 0.0, 0.0),
+    resizing("UpsampleTrilinear3dBackward", "scales", (1, 1, 2, 3, 4), [3, 4, 6], 1.6, 1.5, 1.4),
+    resizing("UpsampleTrilinear3dBackward", "one", (1, 1, 2, 3, 4), [3, 4, 6], 1.6, 0.0, 0.0),
     resizing("UpsampleBicubic2dBackward", "both", (1, 2, 3, 5), [7, 4], 0.0, 0.0),
+    resizing(
+        "UpsampleBilinear2dAABackward", "smaller", (1, 1, 60, 23), [5, 2], 0.0, 0.0, align=True
+    ),
+    resizing("UpsampleBicubic2dAAGrad", "smaller", (1, 1, 60, 23), [5, 2], 0.0, 0.0, align=True),
     resizing("UpsampleBicubic2dBackward", "aligned", (1, 2, 4, 2), [3, 5], 0.0, 0.0, align=True),
     resizing("UpsampleBilinear2dAABackward", "both", (1, 2, 7, 3), [3, 5], 0.0, 0.0),
     resizing("UpsampleBicubic2dAAGrad", "both", (1, 2, 7, 3), [3, 5], 0.0, 0.0, form="ND"),

@@ -85,6 +85,15 @@ def test_outer_product_added_to_a_matrix(name: str) -> None:
             compare(matrix.numpy(), expected, f"{name} {layout} in place")
 
 
+def test_a_factor_of_0_leaves_the_matrix_out() -> None:
+    vectors = place(np.array([2.0], np.float32)), place(np.array([3.0, np.inf], np.float32))
+    matrix, out = place(np.array([[np.nan, np.inf]], np.float32)), hollow((1, 2), np.float32)
+    op("aclnnAddr")(matrix, *vectors, 0.0, 1.0, out)
+    op("aclnnInplaceAddr")(matrix, *vectors, 0.0, 1.0)
+    for found in (out, matrix):
+        assert_same(found.numpy(), np.array([[6, np.inf]], np.float32))
+
+
 def test_factors_of_the_outer_product() -> None:
     z, x, y = random("FLOAT", (2, 3), (2,), (3,))
     out = hollow((2, 3), np.float32)

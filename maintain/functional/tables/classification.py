@@ -108,7 +108,7 @@ ROWS = (
                 "dtype.", "broadcast(input, target) if reduction == 'none' else ()",
                 "promote(input, target)"),),
         ("kl_div(input, target, divergence_mode(reduction), log_target, "
-         "out if reduction == 'none' else out.reshape(1))",),
+         "out)",),
         _DIVERGENCE),
     Row("kl_div_backward", f"grad_output: Tensor, input: Tensor, target: Tensor, {_KL}",
         "Compute the gradient of ``kl_div`` with respect to its input.", (_SLOPE,),
@@ -130,12 +130,14 @@ ROWS = (
         _SPELLED, notes="The number of places is that of chips before the 950 series."),
     Row("ctc_loss_backward", "grad_output: Tensor, log_probs: Tensor, targets: Tensor, "
         f"loss: Tensor, log_alpha: Tensor, {_LENGTHS}",
-        "Compute the gradient of ``ctc_loss`` with respect to the logarithms.",
+        "Compute the gradient of ``ctc_loss`` for logarithms that a log-softmax made.",
         (Output("Shape and dtype of ``log_probs``.", "log_probs.shape", "log_probs.dtype_name"),),
         ("ctc_loss_backward(grad_output, log_probs, targets, input_lengths, target_lengths, loss, "
          "log_alpha, blank, zero_infinity, out)",),
         {**_SPELLED, "grad_output": "Gradient with respect to each loss.",
-         "loss": "Losses of ``ctc_loss``.", "log_alpha": "Second result of ``ctc_loss``."}),
+         "loss": "Losses of ``ctc_loss``.", "log_alpha": "Second result of ``ctc_loss``."},
+        notes="The gradient of a row is its probabilities less the shares of the labels, which is "
+        "also the gradient with respect to the logits."),
     Row("embedding_bag", "input: Tensor, weight: Tensor, offsets: Tensor, *, mode: str = 'mean', "
         "per_sample_weights: Tensor | None = None, include_last_offset: bool = False, "
         "padding_idx: int = -1",

@@ -83,13 +83,13 @@ def bernoulli_calls(operator: str, target: str) -> tuple[Call | str, ...]:
 ROWS = (
     Row("arange", f"start: Number, end: Number, step: Number = 1, *, {_PLACE}",
         "Make the numbers from ``start`` up to ``end``, without ``end``.",
-        (Output("One dimension.", "(arange_length(start, end, step),)",
+        (Output("One dimension.", "(arange_length(start, end, step, dtype),)",
                 "arange_type(start, end, step, dtype)"),),
         ("arange(start, end, step, out)",),
         {"start": "First number.", "end": "Limit, excluded.",
          "step": "Difference between neighbours.",
          "dtype": "Element type; default is int64, or float32 when one of the three numbers is not "
-         "an integer."},
+         "an integer. With int64 the three numbers are truncated before anything is computed."},
         device="device"),
     Row("linspace", f"start: Number, end: Number, steps: int, *, {_PLACE}",
         "Make evenly spaced numbers from ``start`` to ``end``, both included.",

@@ -101,7 +101,8 @@ ROWS = (
          "beta2, weight_decay, eps, max_exp_avg_sq is not None, maximize)",),
         {"input": "Parameters.", "exp_avg": "Running mean of the gradients; changed too.",
          "exp_avg_sq": "Running mean of their squares; changed too.", "grad": "Gradients.",
-         "step": "Number of this step, from 1: 0 makes the parameters NaN. One element.", **_RATES,
+         "step": "How many steps were taken before this one: 0 for the first. One element.",
+         **_RATES,
          "beta1": "Weight of the old mean.", "beta2": "Weight of the old mean of the squares.",
          "eps": "Added to the root.",
          "max_exp_avg_sq": "Largest mean of the squares so far; changed too. Where it is given, "

@@ -47,7 +47,18 @@ EMU_FLOAT_BLOCK(Celu, types::kFloat, 1, 1, celu_block)
 EMU_ATTRIBUTE_OF(Celu, Celu, kKeep, types::kFloat)
 EMU_ATTRIBUTE_INPLACE_OF(InplaceCelu, Celu, kKeep, types::kFloat)
 EMU_ATTRIBUTE(Hardshrink, kKeep, types::kFloat, std::abs(x) <= a ? T{} : x)
-EMU_ATTRIBUTE(Softshrink, kKeep, types::kFloat, x > a ? x - a : x < -a ? x + a : x * T{})
+EMU_FORMULA_XA(Softshrink, x > a ? x - a : x < -a ? x + a : x * T{})
+EMU_OPERATOR(Softshrink, (const aclTensor *self, const aclScalar *lambd, aclTensor *out)) {
+  static constexpr ElementwiseRow row = {
+      "aclnnSoftshrink", &block_table<SoftshrinkFormula, types::kFloat, 1, 1>, kKeep};
+  Check check(row.op);
+  check.required("self", self).required("lambd", lambd).required("out", out);
+  if (!check.ok()) return check.status();
+  check.that(!(lambd->to_double() < 0), "lambd is %g; it must be 0 or more", lambd->to_double());
+  if (!check.ok()) return check.status();
+  return elementwise(row, {self, attribute(lambd)}, out, workspaceSize, executor);
+}
+EMU_CATCH
 EMU_ATTRIBUTE2(Shrink, kKeep | kPlainFirst, types::kFloat, x > a ? x - b : x < -a ? x + b : T{})
 EMU_FORMULA_XAB(Softplus, softplus(x, a, b))
 EMU_FLOAT_BLOCK(Softplus, types::kFloat, 1, 2, softplus_block)

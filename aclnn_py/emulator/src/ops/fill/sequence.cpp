@@ -18,6 +18,20 @@ int64_t steps_between(double start, double end, double step, bool closed) {
   const double span = (end - start) / step, count = closed ? std::floor(span) + 1 : std::ceil(span);
   return count < 0x1p63 ? static_cast<int64_t>(count) : kUncountable;
 }
+int64_t steps_between(int64_t start, int64_t end, int64_t step, bool closed) {
+  const auto wide = [](int64_t value) { return static_cast<__int128>(value); };
+  const __int128 span = wide(end) - start, whole = span / step;
+  const __int128 count = closed ? whole + 1 : whole + (span % step != 0 ? 1 : 0);
+  return count < kUncountable ? static_cast<int64_t>(count) : kUncountable;
+}
+
+template <class T>
+void check_direction(Check &check, T from, T to, T by) {
+  const auto shown = [](T value) { return static_cast<double>(value); };
+  check.that(by != 0, "step is 0 in the dtype of out");
+  check.that(by > 0 ? from <= to : from >= to, "step %g does not lead from %g to %g", shown(by),
+             shown(from), shown(to));
+}
 
 Status plan_steps(const char *op, const aclScalar *start, const aclScalar *end,
                   const aclScalar *step, aclTensor *out, bool closed, uint64_t *workspace_size,
@@ -30,14 +44,21 @@ Status plan_steps(const char *op, const aclScalar *start, const aclScalar *end,
   check.that(by != 0 && std::isfinite(by), "step is %g; it must be finite and not zero", by);
   check.that(std::isfinite(from) && std::isfinite(to),
              "start and end are %g and %g; they must be finite", from, to);
-  check.that(by > 0 ? from <= to : from >= to, "step %g does not lead from %g to %g", by, from, to);
   if (!check.ok()) return check.status();
-  const int64_t count = steps_between(from, to, by, closed);
+  // Into INT64 the three numbers are cast before anything is computed, into INT32 only before they
+  // are compared.
+  const bool whole = out->dtype == ACL_INT64;
+  const int64_t whole_from = start->to_int64(), whole_by = step->to_int64(),
+                whole_to = end->to_int64();
+  if (whole || out->dtype == ACL_INT32) check_direction(check, whole_from, whole_to, whole_by);
+  else check_direction(check, from, to, by);
+  if (!check.ok()) return check.status();
+  const int64_t count = whole ? steps_between(whole_from, whole_to, whole_by, closed)
+                              : steps_between(from, to, by, closed);
   check.that(out->numel() == count, "out has %lld elements; expected %lld",
              static_cast<long long>(out->numel()), static_cast<long long>(count));
   if (!check.ok()) return check.status();
-  const bool exact = is_integral(start) && is_integral(step);
-  const int64_t whole_from = exact ? start->to_int64() : 0, whole_by = exact ? step->to_int64() : 0;
+  const bool exact = whole || (is_integral(start) && is_integral(step));
   PlanBuilder plan(op, KernelTime::linear);
   const size_t target = plan.output(out);
   return plan.finish(

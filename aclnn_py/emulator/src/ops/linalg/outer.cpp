@@ -54,6 +54,8 @@ EMU_OPERATOR(Ger, (const aclTensor *self, const aclTensor *vec2, aclTensor *out)
 EMU_CATCH
 
 EMU_FORMULA(Addr, (T x, T y, T z, T a, T b), plus(times(a, x), times(b, times(y, z))))
+EMU_FORMULA(OuterOf, (T x, T y, T z, T a, T b),
+            (static_cast<void>(x), static_cast<void>(a), times(b, times(y, z))))
 
 namespace {
 
@@ -84,7 +86,12 @@ void set_factor(ElementwiseTask *task, int position, const aclScalar *factor) {
 }
 
 Status addr(const AddrCall &call, uint64_t *workspace_size, aclOpExecutor **executor) {
-  const ElementwiseRow row = {call.op, &block_table<AddrFormula, types::kReal, 3, 2>, kKeep};
+  // With a beta of 0 nothing of self reaches the result, not even what is no number.
+  const bool alone = call.beta != nullptr && call.beta->to_double() == 0;
+  const ElementwiseRow row = {call.op,
+                              alone ? &block_table<OuterOfFormula, types::kReal, 3, 2>
+                                    : &block_table<AddrFormula, types::kReal, 3, 2>,
+                              kKeep};
   Check check(row.op);
   check.required(call.self_name, call.self).required("vec1", call.vec1);
   check.required("vec2", call.vec2).optional("betaOptional", call.beta);

@@ -2,7 +2,9 @@
 // build flags: -O2
 // The loss of a connectionist temporal classification and its gradient. A target is spelled with
 // blanks around its labels; alpha is the logarithm of the probability of all paths up to a time
-// and a place in the spelling, beta that of the paths from there on. Both are float64.
+// and a place in the spelling, beta that of the paths from there on. Both are float64. The gradient
+// is that of the logits behind a log_softmax: the probability of each class less its share of the
+// paths.
 #include <cmath>
 #include <limits>
 
@@ -164,6 +166,19 @@ void backward_paths(const double *logs, int64_t times, int64_t step, const Spell
   }
 }
 
+// The gradient at one time. Alpha and beta both hold the probability of their own label.
+void gradient_at(const Spelling &s, const std::vector<double> &alpha,
+                 const std::vector<double> &beta, double loss, double incoming, const double *now,
+                 int64_t classes, double *slope) {
+  std::fill(slope, slope + classes, kNever);
+  for (int64_t p = 0; p < s.size(); ++p) {
+    double &paths = slope[s.label(p)];
+    paths = log_sum(paths, alpha[static_cast<size_t>(p)] + beta[static_cast<size_t>(p)]);
+  }
+  for (int64_t k = 0; k < classes; ++k)
+    slope[k] = (std::exp(now[k]) - std::exp(slope[k] + loss - now[k])) * incoming;
+}
+
 // The logarithms as (sequence, time, class).
 View by_sequence(View logs) {
   Layout moved;
@@ -316,16 +331,9 @@ EMU_OPERATOR(CtcLossBackward,
               backward_paths(x.data(), times[at], s.classes, spelling,
                              [&](int64_t t, const std::vector<double> &beta) {
                                kept.read((b * s.times + t) * places, spelling.size(), alpha.data());
-                               const double *now = x.data() + t * s.classes;
-                               double *row = slope.data() + t * s.classes;
-                               // The share of all paths that are at this label now; alpha and beta
-                               // both hold its own probability.
-                               for (int64_t p = 0; p < spelling.size(); ++p) {
-                                 const int64_t label = spelling.label(p);
-                                 const auto place = static_cast<size_t>(p);
-                                 row[label] -= g[at] * std::exp(alpha[place] + beta[place] +
-                                                                loss[at] - now[label]);
-                               }
+                               gradient_at(spelling, alpha, beta, loss[at], g[at],
+                                           x.data() + t * s.classes, s.classes,
+                                           slope.data() + t * s.classes);
                              });
             }
             target.write(b * s.times * s.classes, s.times * s.classes, slope.data());

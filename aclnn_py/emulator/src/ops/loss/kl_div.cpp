@@ -2,9 +2,11 @@
 // build flags: -O3
 // The divergence of Kullback and Leibler of a target, given as probabilities or as their
 // logarithms, from logarithms of probabilities; its sum, mean or mean over the batch, and its
-// gradients. A target of 0 or less has no logarithm: its loss is NaN.
+// gradients. A target below 0 has no logarithm: its loss is NaN. The loss of a target of 0 is NaN
+// on a 910B and 0 on a 950.
 #include "aclnnop/loss.h"
 #include "aclnnop/math.h"
+#include "core/chip.h"
 #include "core/isa.h"
 #include "ops/elementwise/formula.h"
 #include "ops/elementwise/rows.h"
@@ -27,7 +29,7 @@ Check &kl_reduction_known(Check &check, int64_t reduction) {
       static_cast<long long>(reduction));
 }
 
-int64_t batch_of(const aclTensor &self) { return self.rank() == 0 ? 1 : self.shape[0]; }
+int64_t batch_of(const Layout &whole) { return whole.rank == 0 ? 1 : whole.shape[0]; }
 
 // A gradient of the loss for one of its operands, which has the shape both meet in.
 Status plan_kl_gradient(const ElementwiseRow &row, const aclTensor *gradOutput,
@@ -53,7 +55,7 @@ Status plan_kl_gradient(const ElementwiseRow &row, const aclTensor *gradOutput,
   }
   if (!check.ok()) return check.status();
   const int64_t parts = reduction == kMean        ? lead->numel()
-                        : reduction == kBatchMean ? batch_of(*self)
+                        : reduction == kBatchMean ? batch_of(whole)
                                                   : 1;
   return elementwise(
       row, {gradOutput, self, target, number(1.0 / static_cast<double>(parts)), skipped()}, out,
@@ -94,12 +96,15 @@ void over_target(void *out, const void *const *in, int64_t count, const void *sc
 namespace {
 
 // The loss in float32 of a target that is given as probabilities, or as their logarithms.
-template <bool kOfLogarithms>
+enum Target { kProbabilities, kWithZeros, kLogarithms };
+template <Target kTarget>
 void divergences(void *out, const void *const *in, int64_t count, const void *divisor) {
+  constexpr bool kOfLogarithms = kTarget == kLogarithms;
   static const auto weigh = EMU_PICK_ISA(weighted_difference);
   float f[kBlock];
   const auto *x = static_cast<const float *>(in[0]), *y = static_cast<const float *>(in[1]);
   float_kernel_fn(kOfLogarithms ? FloatKernel::exp : FloatKernel::log)(y, count, nullptr, f);
+  for (int64_t i = 0; kTarget == kWithZeros && i < count; ++i) f[i] = y[i] == 0 ? 0 : f[i];
   weigh(kOfLogarithms ? f : y, kOfLogarithms ? y : f, x, count,
         *static_cast<const float *>(divisor), static_cast<float *>(out));
 }
@@ -107,43 +112,52 @@ void divergences(void *out, const void *const *in, int64_t count, const void *di
 }  // namespace
 
 EMU_FORMULA_XYA(KlDiv, y *(std::log(y) - x) / a)
+EMU_FORMULA_XYA(KlDivWithZeros, y *((y == T{} ? T{} : std::log(y)) - x) / a)
 EMU_FORMULA_XYA(KlDivOfLogarithms, std::exp(y) * (y - x) / a)
 template <>
 inline constexpr BlockTable block_table<KlDivFormula, types::kFloat, 2, 1> =
-    with_floats(make_blocks<KlDivFormula, types::kFloat, 2, 1>(), divergences<false>);
+    with_floats(make_blocks<KlDivFormula, types::kFloat, 2, 1>(), divergences<kProbabilities>);
+template <>
+inline constexpr BlockTable block_table<KlDivWithZerosFormula, types::kFloat, 2, 1> =
+    with_floats(make_blocks<KlDivWithZerosFormula, types::kFloat, 2, 1>(), divergences<kWithZeros>);
 template <>
 inline constexpr BlockTable block_table<KlDivOfLogarithmsFormula, types::kFloat, 2, 1> =
-    with_floats(make_blocks<KlDivOfLogarithmsFormula, types::kFloat, 2, 1>(), divergences<true>);
+    with_floats(make_blocks<KlDivOfLogarithmsFormula, types::kFloat, 2, 1>(),
+                divergences<kLogarithms>);
 EMU_OPERATOR(KlDiv, (const aclTensor *self, const aclTensor *target, int64_t reduction,
                      bool logTarget, aclTensor *out)) {
   static constexpr const char *name = "aclnnKlDiv";
-  static constexpr ElementwiseRow rows[2] = {
+  static constexpr ElementwiseRow rows[3] = {
       {name, &block_table<KlDivFormula, types::kFloat, 2, 1>, kKeep},
+      {name, &block_table<KlDivWithZerosFormula, types::kFloat, 2, 1>, kKeep},
       {name, &block_table<KlDivOfLogarithmsFormula, types::kFloat, 2, 1>, kKeep}};
+  const ElementwiseRow &row = rows[logTarget       ? kLogarithms
+                                   : chip_is_950() ? kWithZeros
+                                                   : kProbabilities];
   Check check(name);
   check.required("self", self).required("target", target).required("out", out);
   check.dtype("self", self).dtype("target", target).dtype("out", out);
   kl_reduction_known(check, reduction);
   if (!check.ok()) return check.status();
-  const int64_t one = 1;
-  if (reduction != kNone) check.shape("out", out, dense_layout(&one, 1));
+  Layout whole;
+  check.that(broadcast_shapes(layout_of(*self), layout_of(*target), &whole),
+             "self and target have shapes %s and %s, which do not broadcast",
+             shape_text(layout_of(*self)).c_str(), shape_text(layout_of(*target)).c_str());
   if (!check.ok()) return check.status();
-  const int64_t batch = batch_of(*self);
+  const int64_t batch = batch_of(whole);
   // The mean over a batch of nothing is NaN, like any mean of nothing.
   const bool batches = reduction == kBatchMean && batch > 0;
   const double divided = batches ? static_cast<double>(batch) : 1.0;
   Fold fold{Fold::kAll, false, true, true};
   fold.mean = reduction == kMean || (reduction == kBatchMean && !batches);
   const std::initializer_list<Argument> arguments = {self, target, number(divided), skipped()};
-  if (reduction == kNone) {
-    return elementwise(rows[logTarget], arguments, out, workspaceSize, executor);
-  }
-  return elementwise_folded(rows[logTarget], arguments, fold, out, workspaceSize, executor);
+  if (reduction == kNone) return elementwise(row, arguments, out, workspaceSize, executor);
+  return elementwise_folded(row, arguments, fold, out, workspaceSize, executor);
 }
 EMU_CATCH
 
 // In gradients x is the incoming gradient, y the argument, z the target, a the share that a mean
-// gives each element.
+// gives each element. A target of 0 has no derivative: z / z.
 EMU_FORMULA_XYZA(KlDivBackward, static_cast<void>(y), -z * x * a)
 EMU_FORMULA_XYZA(KlDivBackwardOfLogarithms, static_cast<void>(y), -std::exp(z) * x * a)
 EMU_OVER_TARGET(KlDivBackwardOfLogarithms, 3, kSingle, exp, -f * x * a)
@@ -159,9 +173,9 @@ EMU_OPERATOR(KlDivBackward,
 }
 EMU_CATCH
 
-EMU_FORMULA_XYZA(KlDivTargetBackward, x *(std::log(z) - y + T(1)) * a)
+EMU_FORMULA_XYZA(KlDivTargetBackward, x *(std::log(z) - y + z / z) * a)
 EMU_FORMULA_XYZA(KlDivTargetBackwardOfLogarithms, x *std::exp(z) * (z - y + T(1)) * a)
-EMU_OVER_TARGET(KlDivTargetBackward, 3, kSingle, log, x *(f - y + 1.0f) * a)
+EMU_OVER_TARGET(KlDivTargetBackward, 3, kSingle, log, x *(f - y + z / z) * a)
 EMU_OVER_TARGET(KlDivTargetBackwardOfLogarithms, 3, kSingle, exp, x * f * (z - y + 1.0f) * a)
 EMU_OPERATOR(KlDivTargetBackward,
              (const aclTensor *gradOutput, const aclTensor *self, const aclTensor *target,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // build flags: -O2
-// The margin loss of several classes: each class of a row that is a label is compared with each
-// that is not. The labels of a row stand before its first -1. Losses are added in float64.
+// The margin loss of several classes: each label of a row is compared with each class that is none,
+// one that stands twice counts twice. The labels of a row stand before its first -1. Losses are
+// added in float64.
 #include "aclnnop/loss.h"
 #include "ops/index/addresses.h"
 #include "ops/loss/reduction.h"
@@ -10,13 +11,12 @@
 namespace emu {
 namespace {
 
-double margin_loss(const float *x, const float *is_label, int64_t classes) {
+double margin_loss(const float *x, const int64_t *labels, const float *is_label, int64_t classes) {
   double total = 0;
-  for (int64_t j = 0; j < classes; ++j) {
-    if (is_label[j] == 0.0f) continue;
+  for (int64_t j = 0; j < classes && labels[j] >= 0; ++j) {
     for (int64_t i = 0; i < classes; ++i) {
-      const float margin = 1.0f - x[j] + x[i];
-      if (is_label[i] == 0.0f && !(margin <= 0.0f)) total += static_cast<double>(margin);
+      const float margin = 1.0f - x[labels[j]] + x[i];
+      if (is_label[i] == 0.0f && margin > 0.0f) total += static_cast<double>(margin);
     }
   }
   return total / static_cast<double>(classes);
@@ -67,7 +67,8 @@ EMU_OPERATOR(MultilabelMarginLoss, (const aclTensor *self, const aclTensor *targ
         std::vector<double> losses(static_cast<size_t>(rows));
         for_each_row<float>(rows, classes, 1, [&](int64_t row, float *x) {
           source.read(row * classes, classes, x);
-          losses[static_cast<size_t>(row)] = margin_loss(x, marks.data() + row * classes, classes);
+          losses[static_cast<size_t>(row)] =
+              margin_loss(x, given.data() + row * classes, marks.data() + row * classes, classes);
         });
         RowTarget<float>(flagged).write(0, rows * classes, marks.data());
         double sum = sum_of(losses.data(), rows);

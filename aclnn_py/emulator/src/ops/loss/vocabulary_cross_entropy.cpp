@@ -282,7 +282,7 @@ Status plan_linear_gradient(const LinearGradient &a, uint64_t *workspace_size,
         const auto bits = read_all<int32_t>(c, mask, c.tensor(mask).shape[0], 0);
         const auto places = read_all<int64_t>(c, target, rows, 0);
         // Of eight rows the first has the highest bit of the byte; 1 is a target of another device.
-        const auto held = [&](size_t row) { return (bits[row / 8] & (0x80 >> row % 8)) == 0; };
+        const auto held = [&](size_t row) { return (bits[row / 8] >> row % 8 & 1) == 0; };
         IndexFault fault;
         for (size_t i = 0; i < places.size(); ++i) {
           if (held(i) && (places[i] < 0 || places[i] >= words)) fault.report(places[i], words);

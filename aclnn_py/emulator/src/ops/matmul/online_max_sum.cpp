@@ -62,13 +62,14 @@ Check check_max_sum(const MaxSumArguments &a) {
   return check;
 }
 
-// Where a target is not held here the place is 0 and its bit is 1; of eight the first is the
-// highest bit of its byte, and bits behind the last row are 1.
+// Where a target is not one of first to last - 1 the place is 0 and its bit is 1; of eight the
+// first is the lowest bit of its byte. Bits behind the last row are those of a target of 0.
 void place_targets(const std::vector<int64_t> &targets, int64_t first, int64_t last,
                    std::vector<int64_t> *places, std::vector<int32_t> *mask) {
   for (size_t b = 0; b < mask->size() * 8; ++b) {
-    const bool absent = b >= targets.size() || targets[b] < first || targets[b] > last;
-    if (absent) (*mask)[b / 8] |= 0x80 >> b % 8;
+    const int64_t target = b < targets.size() ? targets[b] : 0;
+    const bool absent = target < first || target >= last;
+    if (absent) (*mask)[b / 8] |= 1 << b % 8;
     if (b < targets.size()) (*places)[b] = absent ? -1 : targets[b] - first;
   }
 }

@@ -110,7 +110,7 @@ EMU_OPERATOR(ApplyAdamWV2, (aclTensor *varRef, aclTensor *mRef, aclTensor *vRef,
   const int64_t elements = varRef->numel();
   return plan.finish(
       [=](PlanContext &c) {
-        const AdamwStep one(numbers, number_in(c, t));
+        const AdamwStep one(numbers, number_in(c, t) + 1);  // steps taken before this one
         const UpdatedTensor tensors[] = {updated(c, var, true), updated(c, m, true),
                                          updated(c, v, true), updated(c, largest, true),
                                          updated(c, g, false)};
@@ -259,6 +259,7 @@ EMU_OPERATOR(ApplyFusedEmaAdam,
   const auto added = static_cast<float>(mode == 0 ? weightDecay : 0);
   const auto track = static_cast<float>(emaDecay), rest = static_cast<float>(1 - emaDecay);
   const AdamwNumbers numbers{lr, beta1, beta2, mode == 1 ? weightDecay : 0, eps, false};
+  // Unlike the other operators this one takes the number of this step.
   return plan.finish(
       [=](PlanContext &c) {
         const AdamwStep one =

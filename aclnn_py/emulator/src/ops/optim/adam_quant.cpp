@@ -28,12 +28,20 @@ void expand(const std::vector<float> &table, float scale, const int32_t *codes, 
   for (int64_t i = 0; i < count; ++i) values[i] = table[static_cast<size_t>(codes[i])] * scale;
 }
 
+// Where `keeps_signs`, a place whose entry has the other sign moves one on towards that of the
+// value.
 float quantise_block(const std::vector<float> &table, const float *values, int64_t count,
-                     int32_t *codes) {
+                     bool keeps_signs, int32_t *codes) {
   float largest = 0;
   for (int64_t i = 0; i < count; ++i) largest = std::max(largest, std::abs(values[i]));
-  for (int64_t i = 0; i < count; ++i)
-    codes[i] = nearest_place(table, largest > 0 ? values[i] / largest : 0.0f);
+  for (int64_t i = 0; i < count; ++i) {
+    const float value = largest > 0 ? values[i] / largest : 0.0f;
+    const int32_t place = nearest_place(table, value);
+    const float entry = table[static_cast<size_t>(place)];
+    codes[i] = place;
+    if (!keeps_signs || value * entry >= 0) continue;
+    codes[i] = value > 0 ? std::min<int32_t>(place + 1, kTableSize - 1) : std::max(place - 1, 0);
+  }
   return largest;
 }
 
@@ -80,11 +88,13 @@ EMU_OPERATOR(ApplyAdamWQuant,
   const size_t v = plan.in_place(vRef), map_m = plan.input(qmapM), map_v = plan.input(qmapV);
   const size_t max_m = plan.in_place(absmaxMRef), max_v = plan.in_place(absmaxVRef);
   const size_t t = plan.input(step);
-  const AdamwNumbers numbers{lr, beta1, beta2, weightDecay, eps, false};
+  // The weights decay after the step, and not at all with a negative decay.
+  const AdamwNumbers numbers{lr, beta1, beta2, 0, eps, false};
+  const auto keep = static_cast<float>(weightDecay > 0 ? 1 - lr * weightDecay : 1);
   const auto factor = static_cast<float>(gnormScale);
   return plan.finish(
       [=](PlanContext &c) {
-        const AdamwStep step_of(numbers, number_in(c, t));
+        const AdamwStep step_of(numbers, number_in(c, t) + 1);  // taken before this one
         const auto values_m = read_all<float>(c, map_m, kTableSize, 0.0f);
         const auto values_v = read_all<float>(c, map_v, kTableSize, 0.0f);
         auto scales_m = read_all<float>(c, max_m, blocks, 0.0f);
@@ -113,10 +123,11 @@ EMU_OPERATOR(ApplyAdamWQuant,
             from_v.read(start, n, codes);
             expand(values_v, scales_v[at], codes, n, square);
             step_of.run(x, mean, square, nullptr, grad_of, n);
+            for (int64_t i = 0; i < n; ++i) x[i] *= keep;
             to.write(start, n, x);
-            scales_m[at] = quantise_block(values_m, mean, n, codes);
+            scales_m[at] = quantise_block(values_m, mean, n, true, codes);
             to_m.write(start, n, codes);
-            scales_v[at] = quantise_block(values_v, square, n, codes);
+            scales_v[at] = quantise_block(values_v, square, n, false, codes);
             to_v.write(start, n, codes);
           }
         });

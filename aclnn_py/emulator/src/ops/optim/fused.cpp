@@ -88,7 +88,7 @@ EMU_OPERATOR(FusedAdamw,
         if (c.has(found) && number_in(c, found) == 1) return Status{0};
         const float divisor = c.has(scale) ? static_cast<float>(number_in(c, scale)) : 1.0f;
         for (size_t i = 0; i < count; ++i) {
-          const AdamwStep one(numbers, number_in(c, steps + i));
+          const AdamwStep one(numbers, number_in(c, steps + i) + 1);  // taken before this one
           const UpdatedTensor largest_of =
               amsgrad ? updated(c, largest + i, true) : UpdatedTensor();
           const UpdatedTensor tensors[] = {updated(c, params + i, true), updated(c, m + i, true),

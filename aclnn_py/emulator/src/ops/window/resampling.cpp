@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/chip.h"
 #include "core/pool.h"
 #include "ops/shared/rows.h"
 #include "ops/window/kernels.h"
@@ -56,11 +57,11 @@ void take_cubic(Blend &blend, double place, int64_t extent) {
 
 void take_smooth(Blend &blend, double middle, double ratio, bool cubic, int64_t extent) {
   const double step = std::max(ratio, 1.0), reach = (cubic ? 2 : 1) * step;
-  middle = near(middle, extent);
-  const auto wanted = static_cast<int64_t>(std::max(0.0, middle - reach + 0.5));
-  const int64_t begin = std::min(wanted, extent - 1),
-                end = std::max(begin + 1,
-                               std::min(static_cast<int64_t>(middle + reach + 0.5), extent));
+  // Limited before the cast: a tiny scale leads to values that no integer holds.
+  const auto limited = [extent](double place) {
+    return static_cast<int64_t>(std::min(std::max(place, 0.0), static_cast<double>(extent)));
+  };
+  const int64_t begin = limited(middle - reach + 0.5), end = limited(middle + reach + 0.5);
   std::vector<double> shares;
   double sum = 0;
   for (int64_t k = begin; k < end; ++k) {
@@ -68,9 +69,9 @@ void take_smooth(Blend &blend, double middle, double ratio, bool cubic, int64_t 
     shares.push_back(cubic ? keys(distance, -0.5) : std::max(0.0, 1 - std::abs(distance)));
     sum += shares.back();
   }
-  // Behind the image, where a scale leads that does not belong to the sizes, is the last element.
-  if (sum == 0) shares.assign(shares.size(), sum = 1);
-  for (int64_t k = begin; k < end; ++k) blend.take(k, shares[static_cast<size_t>(k - begin)] / sum);
+  // Behind the image, where a scale leads that does not belong to the sizes, nothing has a share.
+  for (int64_t k = begin; k < end && sum != 0; ++k)
+    blend.take(k, shares[static_cast<size_t>(k - begin)] / sum);
 }
 
 // A row of the result from a row of the image; kTaps elements for each place, or 0 for any number.
@@ -257,13 +258,33 @@ int64_t Blend::most() const {
   return found;
 }
 
-double Resampling::scale_of(int axis) const {
-  const auto own = [this](int d) { return scales[static_cast<size_t>(d)]; };
-  const bool together = filter == Filter::kBelow || (filter == Filter::kMiddle && spatial == kAxes);
-  for (int d = 0; together && d < spatial; ++d) {
-    if (!(own(d) > 0)) return 0;
+Resampling Resampling::counted(const Image &image, const Image &result) const {
+  constexpr int64_t kFew = 128;
+  const bool older = !chip_is_950();
+  const bool floats =
+      image.dtype == ACL_FLOAT || image.dtype == ACL_FLOAT16 || image.dtype == ACL_BF16;
+  const auto extents = image.extent + kAxes - spatial, counts = result.extent + kAxes - spatial;
+  const auto fits = [&](int d) {
+    const double reached = static_cast<double>(extents[d]) * scales[static_cast<size_t>(d)];
+    const auto count = static_cast<double>(counts[d]);
+    return count <= reached && reached < count + 1;
+  };
+  bool taken = !older || (use != ScaleUse::kNever && (floats || !floats_only));
+  for (int d = 0; d < spatial; ++d) {
+    if (use == ScaleUse::kTogether) taken = taken && scales[static_cast<size_t>(d)] > 0;
+    if (use == ScaleUse::kFitting && older) taken = taken && fits(d);
   }
-  return own(axis - (kAxes - spatial));
+  Resampling used = *this;
+  int64_t lines = 0;
+  for (int d = 0; d < spatial; ++d) lines += counts[d];
+  for (int d = 0; d < spatial; ++d) {
+    const bool by_size =
+        older &&
+        ((size_first && extents[d] == counts[d]) ||
+         (doubles_by_size && counts[d] % 2 == 0 && extents[d] == counts[d] / 2 && lines <= kFew));
+    if (!taken || by_size) used.scales[static_cast<size_t>(d)] = 0;
+  }
+  return used;
 }
 
 std::vector<int64_t> nearest_places(const Resampling &how, int axis, int64_t extent,
@@ -285,7 +306,7 @@ std::vector<int64_t> nearest_places(const Resampling &how, int axis, int64_t ext
 Blend blend_of(const Resampling &how, int axis, int64_t extent, int64_t count) {
   if (axis < kAxes - how.spatial) return unchanged(count);
   Blend blend;
-  if (how.filter == Filter::kBelow || how.filter == Filter::kMiddle) {
+  if (how.nearest()) {
     for (const int64_t place : nearest_places(how, axis, extent, count)) {
       blend.take(place, 1);
       blend.finish_place();
@@ -304,6 +325,24 @@ Blend blend_of(const Resampling &how, int axis, int64_t extent, int64_t count) {
       default:
         take_smooth(blend, (at + 0.5) * ratio, ratio, how.filter == Filter::kSmoothCubic, extent);
     }
+    blend.finish_place();
+  }
+  return blend;
+}
+
+Blend nearest_gradient(const Resampling &how, int axis, int64_t extent, int64_t count) {
+  if (axis < kAxes - how.spatial) return unchanged(count);
+  const double scale = how.scale_of(axis);
+  const auto step = static_cast<float>(
+      scale > 0 ? scale : static_cast<double>(count) / static_cast<double>(extent));
+  const float shift = how.filter == Filter::kMiddle ? 0.5f : 0.0f;
+  const auto begin_of = [=](int64_t i) {
+    const float begin = std::ceil(static_cast<float>(i) * step - shift);
+    return begin < static_cast<float>(count) ? static_cast<int64_t>(begin) : count;
+  };
+  Blend blend;
+  for (int64_t i = 0; i < extent; ++i) {
+    for (int64_t k = begin_of(i), end = begin_of(i + 1); k < end; ++k) blend.take(k, 1);
     blend.finish_place();
   }
   return blend;

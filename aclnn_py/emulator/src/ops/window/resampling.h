@@ -21,15 +21,33 @@ enum class Filter {
 
 using Scales = std::array<double, kAxes>;
 
+// Which of the scales that are given count; where one does not, the sizes decide. A 950 knows the
+// first two alone and takes the others as kEach.
+enum class ScaleUse {
+  kEach,      // each that is positive
+  kTogether,  // all of them where all are positive
+  kFitting,   // all of them where each leads from the size of the image to that of the result
+  kNever,
+};
+
 struct Resampling {
   Filter filter;
   int spatial;
   bool align_corners;
   Scales scales;  // of the last dimensions; not positive: that of the sizes
+  ScaleUse use = ScaleUse::kEach;
+  // On a 910B, an axis that keeps its size takes no scale;
+  bool size_first = false;
+  // only float32 and the halves do;
+  bool floats_only = false;
+  // nor does an axis of twice the size in a result of few rows and columns.
+  bool doubles_by_size = false;
 
-  // Of an axis; 0 where the sizes decide. The nearest elements take scales only where all are
-  // positive, but UpsampleNearestExact2d takes each on its own.
-  double scale_of(int axis) const;
+  // The scales that count for these sizes, and 0 for the others.
+  Resampling counted(const Image &image, const Image &result) const;
+  // Of an axis; 0 where the sizes decide.
+  double scale_of(int axis) const { return scales[static_cast<size_t>(axis - (kAxes - spatial))]; }
+  bool nearest() const { return filter == Filter::kBelow || filter == Filter::kMiddle; }
   bool smooth() const { return filter == Filter::kSmoothLinear || filter == Filter::kSmoothCubic; }
 };
 
@@ -56,6 +74,9 @@ std::vector<int64_t> nearest_places(const Resampling &how, int axis, int64_t ext
 Blend blend_of(const Resampling &how, int axis, int64_t extent, int64_t count);
 // The map with its matrix transposed: from results to the `extent` elements of the image.
 Blend transposed(const Blend &blend, int64_t extent);
+// From results to the elements of the image, for the first two filters. As the kernels do it, each
+// element takes a stretch of results; none takes those that a scale leaves over at the end.
+Blend nearest_gradient(const Resampling &how, int axis, int64_t extent, int64_t count);
 
 // Applies a map to each axis of each plane. T is what sums are made in, float or double.
 template <class T>

@@ -70,8 +70,7 @@ Status plan_resize(const ResizeCall &r, uint64_t *workspace_size, aclOpExecutor 
         if (result.count() == 0) return;
         const Image from = whole_image(source, format, how.spatial),
                     to = whole_image(result, format, how.spatial);
-        const bool nearest = how.filter == Filter::kBelow || how.filter == Filter::kMiddle;
-        (nearest ? resize_nearest : resize_blended)(from, to, how);
+        (how.nearest() ? resize_nearest : resize_blended)(from, to, how.counted(from, to));
       },
       workspace_size, executor);
 }
@@ -81,6 +80,7 @@ Status plan_resize(const ResizeCall &r, uint64_t *workspace_size, aclOpExecutor 
 
 using emu::Filter;
 using emu::plan_resize;
+using emu::ScaleUse;
 
 EMU_OPERATOR(UpsampleNearest1d,
              (const aclTensor *self, const aclIntArray *outputSize, aclTensor *out)) {
@@ -104,7 +104,7 @@ EMU_OPERATOR(UpsampleNearest3d, (const aclTensor *self, const aclIntArray *outpu
                       self,
                       outputSize,
                       out,
-                      {Filter::kBelow, 3, false, {scalesD, scalesH, scalesW}},
+                      {Filter::kBelow, 3, false, {scalesD, scalesH, scalesW}, ScaleUse::kTogether},
                       {true, true}},
                      workspaceSize, executor);
 }
@@ -112,24 +112,31 @@ EMU_CATCH
 
 EMU_OPERATOR(UpsampleNearest1dV2,
              (const aclTensor *self, const aclIntArray *outputSize, float scaleL, aclTensor *out)) {
-  return plan_resize({"aclnnUpsampleNearest1dV2",
-                      self,
-                      outputSize,
-                      out,
-                      {Filter::kBelow, 1, false, {static_cast<double>(scaleL)}}},
-                     workspaceSize, executor);
+  return plan_resize(
+      {"aclnnUpsampleNearest1dV2",
+       self,
+       outputSize,
+       out,
+       {Filter::kBelow, 1, false, {static_cast<double>(scaleL)}, ScaleUse::kEach, false, true}},
+      workspaceSize, executor);
 }
 EMU_CATCH
 
 EMU_OPERATOR(UpsampleNearest2dV2, (const aclTensor *self, const aclIntArray *outputSize,
                                    float scalesH, float scalesW, aclTensor *out)) {
-  return plan_resize(
-      {"aclnnUpsampleNearest2dV2",
-       self,
-       outputSize,
-       out,
-       {Filter::kBelow, 2, false, {static_cast<double>(scalesH), static_cast<double>(scalesW)}}},
-      workspaceSize, executor);
+  return plan_resize({"aclnnUpsampleNearest2dV2",
+                      self,
+                      outputSize,
+                      out,
+                      {Filter::kBelow,
+                       2,
+                       false,
+                       {static_cast<double>(scalesH), static_cast<double>(scalesW)},
+                       ScaleUse::kTogether,
+                       true,
+                       true,
+                       true}},
+                     workspaceSize, executor);
 }
 EMU_CATCH
 
@@ -151,7 +158,7 @@ EMU_OPERATOR(UpsampleNearestExact2d, (const aclTensor *self, const aclIntArray *
                       self,
                       outputSize,
                       out,
-                      {Filter::kMiddle, 2, false, {scalesH, scalesW}},
+                      {Filter::kMiddle, 2, false, {scalesH, scalesW}, ScaleUse::kEach, true},
                       {true, true}},
                      workspaceSize, executor);
 }
@@ -164,7 +171,7 @@ EMU_OPERATOR(UpsampleNearestExact3d,
                       self,
                       outputSize,
                       out,
-                      {Filter::kMiddle, 3, false, {scalesD, scalesH, scalesW}},
+                      {Filter::kMiddle, 3, false, {scalesD, scalesH, scalesW}, ScaleUse::kTogether},
                       {true, true}},
                      workspaceSize, executor);
 }
@@ -176,41 +183,43 @@ EMU_OPERATOR(UpsampleLinear1d, (const aclTensor *self, const aclIntArray *output
                       self,
                       outputSize,
                       out,
-                      {Filter::kLinear, 1, alignCorners, {scale}},
+                      {Filter::kLinear, 1, alignCorners, {scale}, ScaleUse::kEach, true},
                       {true, true}},
                      workspaceSize, executor);
 }
 EMU_CATCH
 
-#define EMU_RESIZE_2D(NAME, FILTER, SELF, LAST, ND, POSITIVE)                                  \
+#define EMU_RESIZE_2D(NAME, FILTER, USE, FLOATS, SELF, LAST, ND, POSITIVE)                     \
   EMU_OPERATOR(NAME, (const aclTensor *SELF, const aclIntArray *outputSize, bool alignCorners, \
                       double scalesH, double scalesW, aclTensor *out)) {                       \
-    return plan_resize({"aclnn" #NAME,                                                         \
-                        SELF,                                                                  \
-                        outputSize,                                                            \
-                        out,                                                                   \
-                        {Filter::FILTER, 2, alignCorners, {scalesH, scalesW}},                 \
-                        {LAST, ND},                                                            \
-                        #SELF,                                                                 \
-                        POSITIVE},                                                             \
-                       workspaceSize, executor);                                               \
+    return plan_resize(                                                                        \
+        {"aclnn" #NAME,                                                                        \
+         SELF,                                                                                 \
+         outputSize,                                                                           \
+         out,                                                                                  \
+         {Filter::FILTER, 2, alignCorners, {scalesH, scalesW}, ScaleUse::USE, true, FLOATS},   \
+         {LAST, ND},                                                                           \
+         #SELF,                                                                                \
+         POSITIVE},                                                                            \
+        workspaceSize, executor);                                                              \
   }                                                                                            \
   EMU_CATCH
 
-EMU_RESIZE_2D(UpsampleBilinear2d, kLinear, self, true, false, false)
-EMU_RESIZE_2D(UpsampleBicubic2d, kCubic, self, false, true, false)
-EMU_RESIZE_2D(UpsampleBilinear2dAA, kSmoothLinear, input, false, true, true)
-EMU_RESIZE_2D(UpsampleBicubic2dAA, kSmoothCubic, x, false, true, false)
+EMU_RESIZE_2D(UpsampleBilinear2d, kLinear, kFitting, true, self, true, false, false)
+EMU_RESIZE_2D(UpsampleBicubic2d, kCubic, kEach, false, self, false, true, false)
+EMU_RESIZE_2D(UpsampleBilinear2dAA, kSmoothLinear, kEach, false, input, false, true, true)
+EMU_RESIZE_2D(UpsampleBicubic2dAA, kSmoothCubic, kEach, false, x, false, true, false)
 
 EMU_OPERATOR(UpsampleTrilinear3d,
              (const aclTensor *self, const aclIntArray *outputSize, bool alignCorners,
               double scalesD, double scalesH, double scalesW, aclTensor *out)) {
-  return plan_resize({"aclnnUpsampleTrilinear3d",
-                      self,
-                      outputSize,
-                      out,
-                      {Filter::kLinear, 3, alignCorners, {scalesD, scalesH, scalesW}},
-                      {true, true}},
-                     workspaceSize, executor);
+  return plan_resize(
+      {"aclnnUpsampleTrilinear3d",
+       self,
+       outputSize,
+       out,
+       {Filter::kLinear, 3, alignCorners, {scalesD, scalesH, scalesW}, ScaleUse::kTogether, true},
+       {true, true}},
+      workspaceSize, executor);
 }
 EMU_CATCH

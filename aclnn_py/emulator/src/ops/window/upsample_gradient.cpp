@@ -20,7 +20,6 @@ struct GradientRules {
   bool positive_scales = false;  // negative ones are refused
   bool empty_batch = false;      // inputSize may name a batch of 0
   bool sizes_of_format = false;  // inputSize has the order of the format, not (n, channels, sizes)
-  bool scale_must_fit = false;   // a scale that does not belong to the sizes is ignored
 };
 
 struct ResizeGradient {
@@ -92,7 +91,9 @@ void give_back(const Image &slopes, const Image &result, const Resampling &how) 
   double most = 1;
   for (int axis = 0; axis < kAxes; ++axis) {
     const int64_t extent = result.extent[axis];
-    axes[axis] = transposed(blend_of(how, axis, extent, slopes.extent[axis]), extent);
+    const int64_t count = slopes.extent[axis];
+    axes[axis] = how.nearest() ? nearest_gradient(how, axis, extent, count)
+                               : transposed(blend_of(how, axis, extent, count), extent);
     most = std::max(most, most_shares(axes[axis]));  // axes are summed one after the other
   }
   const bool wide = slopes.dtype == ACL_DOUBLE || most > static_cast<double>(kFewSlopes);
@@ -101,19 +102,13 @@ void give_back(const Image &slopes, const Image &result, const Resampling &how) 
 
 Status plan_gradient(ResizeGradient g, uint64_t *workspace_size, aclOpExecutor **executor) {
   if (const Status status = check_gradient(g)) return status;
-  if (g.rules.scale_must_fit) {
-    for (size_t d = 0; d < static_cast<size_t>(g.how.spatial); ++d) {
-      const auto size = static_cast<double>(g.input_size->values[d + 2]);
-      if (std::floor(size * g.how.scales[d]) != static_cast<double>(g.output_size->values[d]))
-        g.how.scales[d] = 0;
-    }
-  }
   return plan_one_to_one(
       g.op, g.slopes, g.result,
       [how = g.how, format = g.result->format](const View &source, const View &result) {
         if (result.count() == 0) return;
-        give_back(whole_image(source, format, how.spatial),
-                  whole_image(result, format, how.spatial), how);
+        const Image slopes = whole_image(source, format, how.spatial),
+                    image = whole_image(result, format, how.spatial);
+        give_back(slopes, image, how.counted(image, slopes));
       },
       workspace_size, executor);
 }
@@ -123,7 +118,7 @@ constexpr GradientRules kNearest2d = {{true, false}, "gradOut", "gradInput", fal
 constexpr GradientRules kNearest3d = {{true, false}, "gradOut", "gradInput"};
 constexpr GradientRules kExact = {{false, true}, "gradOutput", "out", true};
 constexpr GradientRules kExact3d = {{true, false}, "gradOut", "gradInput"};
-constexpr GradientRules kLinear1d = {{false, true}, "gradOut", "out", false, false, false, true};
+constexpr GradientRules kLinear1d = {{false, true}, "gradOut", "out"};
 constexpr GradientRules kBilinear = {{true, false}, "gradOut", "out"};
 constexpr GradientRules kTrilinear = {{true, true}, "gradOut", "gradInput", false, true};
 constexpr GradientRules kBicubic = {{false, true}, "gradOut", "gradInput"};
@@ -134,8 +129,9 @@ constexpr GradientRules kSmooth = {{false, true}, "gradOutput", "out", true};
 
 using emu::Filter;
 using emu::plan_gradient;
+using emu::ScaleUse;
 
-#define EMU_NEAREST_GRADIENT_1D(NAME, FILTER, RULES)                                  \
+#define EMU_NEAREST_GRADIENT_1D(NAME, FILTER, USE, RULES)                             \
   EMU_OPERATOR(NAME, (const aclTensor *gradOut, const aclIntArray *outputSize,        \
                       const aclIntArray *inputSize, double scales, aclTensor *out)) { \
     return plan_gradient({"aclnn" #NAME,                                              \
@@ -143,13 +139,13 @@ using emu::plan_gradient;
                           outputSize,                                                 \
                           inputSize,                                                  \
                           out,                                                        \
-                          {Filter::FILTER, 1, false, {scales}},                       \
+                          {Filter::FILTER, 1, false, {scales}, ScaleUse::USE},        \
                           emu::RULES},                                                \
                          workspaceSize, executor);                                    \
   }                                                                                   \
   EMU_CATCH
 
-#define EMU_NEAREST_GRADIENT_2D(NAME, FILTER, RULES)                                             \
+#define EMU_NEAREST_GRADIENT_2D(NAME, FILTER, USE, RULES)                                        \
   EMU_OPERATOR(NAME,                                                                             \
                (const aclTensor *gradOut, const aclIntArray *outputSize,                         \
                 const aclIntArray *inputSize, double scalesH, double scalesW, aclTensor *out)) { \
@@ -158,53 +154,53 @@ using emu::plan_gradient;
                           outputSize,                                                            \
                           inputSize,                                                             \
                           out,                                                                   \
-                          {Filter::FILTER, 2, false, {scalesH, scalesW}},                        \
+                          {Filter::FILTER, 2, false, {scalesH, scalesW}, ScaleUse::USE},         \
                           emu::RULES},                                                           \
                          workspaceSize, executor);                                               \
   }                                                                                              \
   EMU_CATCH
 
-#define EMU_NEAREST_GRADIENT_3D(NAME, FILTER, RULES)                                \
-  EMU_OPERATOR(NAME, (const aclTensor *gradOut, const aclIntArray *outputSize,      \
-                      const aclIntArray *inputSize, double scalesD, double scalesH, \
-                      double scalesW, aclTensor *gradInput)) {                      \
-    return plan_gradient({"aclnn" #NAME,                                            \
-                          gradOut,                                                  \
-                          outputSize,                                               \
-                          inputSize,                                                \
-                          gradInput,                                                \
-                          {Filter::FILTER, 3, false, {scalesD, scalesH, scalesW}},  \
-                          emu::RULES},                                              \
-                         workspaceSize, executor);                                  \
-  }                                                                                 \
+#define EMU_NEAREST_GRADIENT_3D(NAME, FILTER, USE, RULES)                                         \
+  EMU_OPERATOR(NAME, (const aclTensor *gradOut, const aclIntArray *outputSize,                    \
+                      const aclIntArray *inputSize, double scalesD, double scalesH,               \
+                      double scalesW, aclTensor *gradInput)) {                                    \
+    return plan_gradient({"aclnn" #NAME,                                                          \
+                          gradOut,                                                                \
+                          outputSize,                                                             \
+                          inputSize,                                                              \
+                          gradInput,                                                              \
+                          {Filter::FILTER, 3, false, {scalesD, scalesH, scalesW}, ScaleUse::USE}, \
+                          emu::RULES},                                                            \
+                         workspaceSize, executor);                                                \
+  }                                                                                               \
   EMU_CATCH
 
-#define EMU_BLEND_GRADIENT_2D(NAME, FILTER, RULES)                                     \
-  EMU_OPERATOR(NAME, (const aclTensor *gradOut, const aclIntArray *outputSize,         \
-                      const aclIntArray *inputSize, bool alignCorners, double scalesH, \
-                      double scalesW, aclTensor *out)) {                               \
-    return plan_gradient({"aclnn" #NAME,                                               \
-                          gradOut,                                                     \
-                          outputSize,                                                  \
-                          inputSize,                                                   \
-                          out,                                                         \
-                          {Filter::FILTER, 2, alignCorners, {scalesH, scalesW}},       \
-                          emu::RULES},                                                 \
-                         workspaceSize, executor);                                     \
-  }                                                                                    \
+#define EMU_BLEND_GRADIENT_2D(NAME, FILTER, USE, RULES)                                         \
+  EMU_OPERATOR(NAME, (const aclTensor *gradOut, const aclIntArray *outputSize,                  \
+                      const aclIntArray *inputSize, bool alignCorners, double scalesH,          \
+                      double scalesW, aclTensor *out)) {                                        \
+    return plan_gradient({"aclnn" #NAME,                                                        \
+                          gradOut,                                                              \
+                          outputSize,                                                           \
+                          inputSize,                                                            \
+                          out,                                                                  \
+                          {Filter::FILTER, 2, alignCorners, {scalesH, scalesW}, ScaleUse::USE}, \
+                          emu::RULES},                                                          \
+                         workspaceSize, executor);                                              \
+  }                                                                                             \
   EMU_CATCH
 
-EMU_NEAREST_GRADIENT_1D(UpsampleNearest1dBackward, kBelow, kNearest1d)
-EMU_NEAREST_GRADIENT_2D(UpsampleNearest2dBackward, kBelow, kNearest2d)
-EMU_NEAREST_GRADIENT_3D(UpsampleNearest3dBackward, kBelow, kNearest3d)
-EMU_NEAREST_GRADIENT_1D(UpsampleNearestExact1dBackward, kMiddle, kExact)
-EMU_NEAREST_GRADIENT_2D(UpsampleNearestExact2dBackward, kMiddle, kExact)
-EMU_NEAREST_GRADIENT_3D(UpsampleNearestExact3dBackward, kMiddle, kExact3d)
-EMU_BLEND_GRADIENT_2D(UpsampleBilinear2dBackward, kLinear, kBilinear)
-EMU_BLEND_GRADIENT_2D(UpsampleBilinear2dBackwardV2, kLinear, kBilinear)
-EMU_BLEND_GRADIENT_2D(UpsampleBicubic2dBackward, kCubic, kBicubic)
-EMU_BLEND_GRADIENT_2D(UpsampleBilinear2dAABackward, kSmoothLinear, kSmooth)
-EMU_BLEND_GRADIENT_2D(UpsampleBicubic2dAAGrad, kSmoothCubic, kSmooth)
+EMU_NEAREST_GRADIENT_1D(UpsampleNearest1dBackward, kBelow, kFitting, kNearest1d)
+EMU_NEAREST_GRADIENT_2D(UpsampleNearest2dBackward, kBelow, kEach, kNearest2d)
+EMU_NEAREST_GRADIENT_3D(UpsampleNearest3dBackward, kBelow, kTogether, kNearest3d)
+EMU_NEAREST_GRADIENT_1D(UpsampleNearestExact1dBackward, kMiddle, kEach, kExact)
+EMU_NEAREST_GRADIENT_2D(UpsampleNearestExact2dBackward, kMiddle, kEach, kExact)
+EMU_NEAREST_GRADIENT_3D(UpsampleNearestExact3dBackward, kMiddle, kTogether, kExact3d)
+EMU_BLEND_GRADIENT_2D(UpsampleBilinear2dBackward, kLinear, kNever, kBilinear)
+EMU_BLEND_GRADIENT_2D(UpsampleBilinear2dBackwardV2, kLinear, kFitting, kBilinear)
+EMU_BLEND_GRADIENT_2D(UpsampleBicubic2dBackward, kCubic, kEach, kBicubic)
+EMU_BLEND_GRADIENT_2D(UpsampleBilinear2dAABackward, kSmoothLinear, kEach, kSmooth)
+EMU_BLEND_GRADIENT_2D(UpsampleBicubic2dAAGrad, kSmoothCubic, kEach, kSmooth)
 
 EMU_OPERATOR(UpsampleLinear1dBackward,
              (const aclTensor *gradOut, const aclIntArray *outputSize, const aclIntArray *inputSize,
@@ -214,7 +210,7 @@ EMU_OPERATOR(UpsampleLinear1dBackward,
                         outputSize,
                         inputSize,
                         out,
-                        {Filter::kLinear, 1, alignCorners, {scales}},
+                        {Filter::kLinear, 1, alignCorners, {scales}, ScaleUse::kFitting},
                         emu::kLinear1d},
                        workspaceSize, executor);
 }
@@ -224,13 +220,14 @@ EMU_OPERATOR(UpsampleTrilinear3dBackward,
              (const aclTensor *gradOut, const aclIntArray *outputSize, const aclIntArray *inputSize,
               bool alignCorners, double scalesD, double scalesH, double scalesW,
               aclTensor *gradInput)) {
-  return plan_gradient({"aclnnUpsampleTrilinear3dBackward",
-                        gradOut,
-                        outputSize,
-                        inputSize,
-                        gradInput,
-                        {Filter::kLinear, 3, alignCorners, {scalesD, scalesH, scalesW}},
-                        emu::kTrilinear},
-                       workspaceSize, executor);
+  return plan_gradient(
+      {"aclnnUpsampleTrilinear3dBackward",
+       gradOut,
+       outputSize,
+       inputSize,
+       gradInput,
+       {Filter::kLinear, 3, alignCorners, {scalesD, scalesH, scalesW}, ScaleUse::kTogether},
+       emu::kTrilinear},
+      workspaceSize, executor);
 }
 EMU_CATCH
