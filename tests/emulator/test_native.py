@@ -22,6 +22,8 @@ RUNS = [
     ("memory.cpp", [], {"ACLNN_PY_EMULATOR_MEMORY": "64M"}),
     ("memory.cpp", [], {"ACLNN_PY_EMULATOR_MEMORY": "64M", "ACLNN_PY_CHECK": "1"}),
     ("copy.cpp", [], {}),
+    ("host_memory.cpp", [], {}),
+    ("host_memory.cpp", [], {"ACLNN_PY_CHECK": "1"}),
     ("mapping.cpp", [], {}),
     ("callback.cpp", [], {}),
     ("capture.cpp", [], {}),

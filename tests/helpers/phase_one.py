@@ -142,6 +142,22 @@ class PhaseOne:
             self._drop_executor(dtypes)
         return status
 
+    def launch(self, stream: int, workspace: bool) -> tuple[int, int | None]:
+        """Return the statuses of both phases; None for phase two where phase one refuses.
+
+        The workspace is null and of no bytes, or an address that nobody reads.
+        """
+        status: int = self._invoke(self._op, self._words, self._size, self._executor)
+        if status != 0:
+            return status, None
+        room, size = (_FIRST_ADDRESS, self._size[0]) if workspace else (0, 0)
+        phase_two = getattr(library(), self.call.operator)
+        executor = int(ffi.cast("uintptr_t", self._executor[0]))
+        second: int = phase_two(
+            _HANDLE(room), ctypes.c_uint64(size), _HANDLE(executor), _HANDLE(stream)
+        )
+        return status, second
+
     def takes_one_of(self, dtypes: Mapping[int, DType], more: Sequence[tuple[int, DType]]) -> bool:
         """Return whether phase one takes these dtypes and one of `more` as well.
 

@@ -8,11 +8,14 @@ together, and with one more tensor of each dtype that the facts give it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 
+import aclnn_py as ap
 from aclnn_py import facts
+from aclnn_py.distributed import Communicator
 from aclnn_py.tensor.dtypes import DType, all_types, dtype_of
-from helpers.accepted_calls import calls, calls_950
+from helpers.accepted_calls import calls, calls_950, operators
 from helpers.phase_one import PhaseOne
 
 _DTYPES = all_types()
@@ -25,6 +28,22 @@ _OTHERS = tuple(
     )
 )
 _BOOL = dtype_of("bool")
+
+
+@contextmanager
+def group_names() -> Iterator[dict[int, str]]:
+    """Names of communicators by their number of ranks, device 0 being the first of each."""
+    keys = {key for name in operators() for call in calls(name) for key in call.group_keys}
+    with ExitStack() as stack:
+        stack.enter_context(ap.Device(0))
+        names = {}
+        for key in sorted(keys, reverse=True):
+            members = Communicator.init_all(abs(key))
+            for member in members:
+                stack.enter_context(member)
+            names[key] = members[0].name
+        ap.Device(0).activate()
+        yield names
 
 
 def taken(operator: str, groups: Mapping[int, str]) -> dict[str, set[DType]]:

@@ -4,16 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack
 
 import pytest
-from helpers.accepted_calls import PATH_950, calls, operators
+from helpers.accepted_calls import PATH_950, operators
 from helpers.chip_950 import Chip950
-from helpers.walk import taken
+from helpers.walk import group_names, taken
 
-import aclnn_py as ap
 from aclnn_py import facts
-from aclnn_py.distributed import Communicator
 from aclnn_py.tensor.dtypes import DType, dtype_of
 from maintain.coverage import implemented
 
@@ -25,17 +22,7 @@ MOST_EXCEPTIONS = 40
 
 @pytest.fixture(scope="module")
 def groups() -> Iterator[dict[int, str]]:
-    """Names of communicators by their number of ranks, device 0 being the first of each."""
-    keys = {key for name in operators() for call in calls(name) for key in call.group_keys}
-    with ExitStack() as stack:
-        stack.enter_context(ap.Device(0))
-        names = {}
-        for key in sorted(keys, reverse=True):
-            members = Communicator.init_all(abs(key))
-            for member in members:
-                stack.enter_context(member)
-            names[key] = members[0].name
-        ap.Device(0).activate()
+    with group_names() as names:
         yield names
 
 

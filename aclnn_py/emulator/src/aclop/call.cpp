@@ -7,6 +7,7 @@
 
 #include "aclnnop/conversion.h"
 #include "core/memory.h"
+#include "core/program_memory.h"
 #include "core/status.h"
 #include "meta/formats.h"
 
@@ -87,8 +88,12 @@ void *Call::address_of(const Operand &operand, size_t bytes, const char *name) {
     status_ = s;
     return nullptr;
   }
-  const char *start = static_cast<const char *>(from);
-  uploads_.push_back({block, std::vector<char>(start, start + bytes)});
+  uploads_.push_back({block, std::vector<char>(bytes)});
+  if (const Status s = copy_memory(routine_, ACL_ERROR_INVALID_PARAM, uploads_.back().bytes.data(),
+                                   from, bytes)) {
+    status_ = s;
+    return nullptr;
+  }
   return block->address;
 }
 

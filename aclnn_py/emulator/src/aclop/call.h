@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -178,6 +179,7 @@ class Call {
   PhaseTwo second_ = nullptr;
 
   std::vector<Upload> uploads_;
+  std::deque<std::vector<char>> host_values_;  // of inputs in host memory
   std::vector<aclTensor *> tensors_;
   std::vector<aclTensorList *> lists_;
   std::vector<aclScalar *> scalars_;

@@ -6,6 +6,7 @@
 
 #include "aclop/call.h"
 #include "core/memory.h"
+#include "core/program_memory.h"
 #include "core/status.h"
 
 namespace emu::aclop {
@@ -50,8 +51,14 @@ const void *Call::host_bytes(In port, size_t *size) {
            name, static_cast<long long>(count), bits, have, from);
     return nullptr;
   }
+  std::vector<char> &copy = host_values_.emplace_back(static_cast<size_t>(count) * (bits / 8));
+  if (const Status s =
+          copy_memory(routine_, ACL_ERROR_INVALID_PARAM, copy.data(), from, copy.size())) {
+    status_ = s;
+    return nullptr;
+  }
   *size = static_cast<size_t>(count);
-  return from;
+  return copy.data();
 }
 
 std::vector<int64_t> Call::values(In port) {

@@ -11,6 +11,7 @@
 #include "acl/acl_base.h"
 #include "core/memory.h"
 #include "core/process.h"
+#include "core/program_memory.h"
 #include "core/undo.h"
 
 namespace emu {
@@ -108,6 +109,12 @@ Status host_register(void *address, size_t size, bool mapped, const char *routin
     return fail(ACL_ERROR_RT_PARAM_INVALID, "%s: %p is %s, not host memory.", routine, address,
                 describe_address(address).c_str());
   }
+  const std::string trouble = trouble_with_memory(address, size);
+  if (!trouble.empty()) {
+    return fail(ACL_ERROR_RT_PARAM_INVALID,
+                "%s: %zu bytes at %p are not all memory that this process may read and write: %s.",
+                routine, size, address, trouble.c_str());
+  }
   HostTable &t = table();
   std::unique_lock<std::shared_mutex> lock(t.mutex);
   if (cut_by(t.pinned, address, size)) {
@@ -144,9 +151,12 @@ bool host_known(const void *p, size_t size) {
 
 bool host_mapped(const void *p, size_t size) {
   HostTable &t = table();
-  std::shared_lock<std::shared_mutex> lock(t.mutex);
-  const Registration *registration = around(t.registered, p, size);
-  return registration != nullptr && registration->mapped;
+  {
+    std::shared_lock<std::shared_mutex> lock(t.mutex);
+    const Registration *registration = around(t.registered, p, size);
+    if (registration == nullptr || !registration->mapped) return false;
+  }
+  return memory_is_mapped(p, size);  // the program may have unmapped it since
 }
 
 bool kernel_may_use(const void *p, size_t size, int device, int *owner) {

@@ -12,6 +12,7 @@ Status host_malloc(size_t size, void **address, const char *routine);
 Status host_free(void *address, const char *routine);
 
 // `mapped`: kernels may use the memory through its device address (which is the host address here).
+// All of the range has to be memory that the process may read and write.
 Status host_register(void *address, size_t size, bool mapped, const char *routine);
 Status host_unregister(void *address, const char *routine);
 

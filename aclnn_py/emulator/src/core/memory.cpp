@@ -70,6 +70,8 @@ struct Cached {
 };
 thread_local Cached t_cache[8];
 
+std::atomic<void (*)(int)> g_release_listener{nullptr};
+
 const std::pair<const uintptr_t, Block> *block_around(const Table &t, uintptr_t p) {
   auto at = t.blocks.upper_bound(p);
   if (at == t.blocks.begin()) return nullptr;
@@ -287,6 +289,8 @@ MemoryUse memory_use(int device) {
   return {device_memory_bytes(), window.used, window.peak, window.blocks};
 }
 
+void set_release_listener(void (*forget)(int device)) { g_release_listener.store(forget); }
+
 void release_device_memory(int device) {
   Table &t = table();
   std::unique_lock<std::shared_mutex> lock(t.mutex);
@@ -302,6 +306,8 @@ void release_device_memory(int device) {
     }
   }
   t.generation.fetch_add(1);
+  lock.unlock();
+  if (const auto forget = g_release_listener.load()) forget(device);
 }
 
 Status check_guards(int device, const char *what) {

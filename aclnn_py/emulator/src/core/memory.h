@@ -48,6 +48,8 @@ MemoryUse memory_use(int device);
 
 // Everything the device holds is released at once (aclrtResetDeviceForce, aclFinalize).
 void release_device_memory(int device);
+// Told about that, once the memory is gone.
+void set_release_listener(void (*forget)(int device));
 
 // --- under ACLNN_PY_CHECK=1 ------------------------------------------------------------
 // 507015 when a guard zone of the device was written to. A damaged zone is reported once.

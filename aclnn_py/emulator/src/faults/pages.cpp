@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "faults/pages.h"
 
-#include <signal.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "core/memory.h"
+#include "core/memory_signals.h"
 #include "faults/findings.h"
 #include "faults/objects.h"
 #include "faults/sites.h"
@@ -32,7 +32,6 @@ Window g_windows[kMostWindows];
 std::atomic<int> g_count{0};
 std::atomic<int> g_all_open{0};
 std::atomic<bool> g_given_up{false};
-struct sigaction g_before;
 
 struct Opened {
   std::mutex mutex;
@@ -110,27 +109,20 @@ void report_access(const void *address, const Site &site, bool wrote) {
   }
 }
 
-void on_fault(int signal, siginfo_t *info, void *context) {
-  const bool guarded = !g_given_up.load() && window_of(info->si_addr) != nullptr;
-  if (guarded) {
-    if (g_all_open.load() > 0) return;  // opened since: the instruction is run again
-    const Site site = site_of_signal(instruction_of(context));
-    if (inside_library(site)) {
-      stop_guarding();  // the library's own access: the guard was wrong, the program is not
-      return;
-    }
-    report_access(info->si_addr, site, was_write(context));
+bool on_fault(int /*signal*/, siginfo_t *info, void *context) {
+  if (g_given_up.load() || window_of(info->si_addr) == nullptr) return false;
+  if (g_all_open.load() > 0) return true;  // opened since
+  const Site site = site_of_signal(instruction_of(context));
+  if (inside_library(site)) {
+    stop_guarding();  // the library's own access: the guard was wrong, the program is not
+    return true;
   }
-  // The instruction is run again, and what was there before this handler deals with its fault.
-  sigaction(signal, &g_before, nullptr);
+  report_access(info->si_addr, site, was_write(context));
+  return false;
 }
 
 void install() {
-  struct sigaction action{};
-  action.sa_sigaction = on_fault;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGSEGV, &action, &g_before);
+  set_memory_signal_hook(on_fault);
   (void)site_here();  // loads what walks over frames, which a handler should not
 }
 

@@ -8,6 +8,7 @@
 #include "core/context.h"
 #include "core/device.h"
 #include "core/process.h"
+#include "core/program_memory.h"
 #include "core/undo.h"
 #include "faults/objects.h"
 #include "hccl/arguments.h"
@@ -203,7 +204,7 @@ Status create_all(uint32_t count, const int32_t *devices, HcclComm *comms) {
   return 0;
 }
 
-Status create_sub(const HcclComm *parent, uint32_t count, const uint32_t *ranks, uint64_t id,
+Status create_sub(const HcclComm *parent, uint32_t count, const uint32_t *rank_ids, uint64_t id,
                   uint32_t sub_rank, const HcclCommConfig *config, HcclComm *comm) {
   const char *routine = "HcclCreateSubCommConfig";
   if (const Status s = check_pointer(routine, "comm", parent)) return s;
@@ -212,11 +213,11 @@ Status create_sub(const HcclComm *parent, uint32_t count, const uint32_t *ranks,
   if (const Status s = usable(routine, *parent, &global)) return s;
   if (chip() == Chip::p310)
     return refuse(HCCL_E_NOT_SUPPORT, "%s does not exist on %s", routine, chip_text());
-  if (!ranks && id == 0xffffffff) {  // this rank is no member
+  if (!rank_ids && id == 0xffffffff) {  // this rank is no member
     *comm = nullptr;
     return 0;
   }
-  if (const Status s = check_pointer(routine, "rankIds", ranks)) return s;
+  if (const Status s = check_pointer(routine, "rankIds", rank_ids)) return s;
   if (global->is_sub()) {
     return refuse(HCCL_E_PARA,
                   "%s: %s is a sub-communicator itself; only a global one can be divided", routine,
@@ -227,6 +228,8 @@ Status create_sub(const HcclComm *parent, uint32_t count, const uint32_t *ranks,
                   count, global->size());
   }
   if (const Status s = check_rank(routine, "subCommRankId", sub_rank, count)) return s;
+  std::vector<uint32_t> ranks;
+  if (const Status s = read_array(routine, HCCL_E_PARA, rank_ids, count, &ranks)) return s;
   std::string members;
   std::set<uint32_t> seen;
   for (uint32_t i = 0; i < count; ++i) {

@@ -4,6 +4,7 @@
 
 #include "core/export.h"
 #include "core/host_calls.h"
+#include "core/program_memory.h"
 #include "hccl/arguments.h"
 #include "hccl/group.h"
 #include "hccl/hccl.h"
@@ -50,8 +51,13 @@ struct Entry {
 Status read_blocks(const char *routine, const char *name, const void *counts,
                    const void *displacements, uint32_t size, uint64_t item,
                    std::vector<Block> *blocks, uint64_t *extent) {
-  const auto *count = static_cast<const uint64_t *>(counts),
-             *place = static_cast<const uint64_t *>(displacements);
+  std::vector<uint64_t> count, place;
+  if (const Status s =
+          read_array(routine, HCCL_E_PARA, static_cast<const uint64_t *>(counts), size, &count))
+    return s;
+  if (const Status s = read_array(routine, HCCL_E_PARA,
+                                  static_cast<const uint64_t *>(displacements), size, &place))
+    return s;
   blocks->resize(size);
   *extent = 0;
   for (uint32_t r = 0; r < size; ++r) {
@@ -373,9 +379,11 @@ Status batch(HcclSendRecvItem *items, uint32_t count, HcclComm handle, aclrtStre
   if (count == 0) return 0;
   if (const Status s = e.pointers(handle, stream, items, "sendRecvInfo", nullptr, nullptr))
     return s;
+  std::vector<HcclSendRecvItem> given;
+  if (const Status s = read_array(e.routine, HCCL_E_PARA, items, count, &given)) return s;
   std::vector<Transfer> transfers;
   for (uint32_t i = 0; i < count; ++i) {
-    const HcclSendRecvItem &item = items[i];
+    const HcclSendRecvItem &item = given[i];
     if (item.sendRecvType != HCCL_SEND && item.sendRecvType != HCCL_RECV) {
       return refuse(HCCL_E_PARA,
                     "HcclBatchSendRecv: item %u is neither HCCL_SEND nor HCCL_RECV but %d", i,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/export.h"
 #include "core/process.h"
+#include "core/program_memory.h"
 #include "core/statuses.h"
 #include "faults/arguments.h"
 #include "faults/objects.h"
@@ -36,7 +37,8 @@ Array *create(const char *routine, Slots<Array> &slots, const Value *values, uin
     return nullptr;
   }
   // A null pointer makes an empty array, whatever the size says.
-  if (values != nullptr) array->values.assign(values, values + size);
+  if (values != nullptr && read_array(routine, kInvalid, values, size, &array->values) != 0)
+    return nullptr;
   if constexpr (std::is_same_v<Value, int64_t>) {
     if (faults::checking()) faults::look_at_numbers(routine, "value", values, size);
   }

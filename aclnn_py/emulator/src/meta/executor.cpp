@@ -393,6 +393,12 @@ Status run_plan(const char *op, void *workspace, uint64_t workspace_size, aclOpE
   if (plan->moves != moves()) {
     if (const Status s = follow_moves(*plan, tensors)) return finish(s);
   }
+  Stream *target = nullptr;
+  if (const Status s = resolve(stream, op, &target)) {
+    return plan->phase_two_code != 0
+               ? plan->phase_two_code
+               : fail(kRuntimeError, "%s: the stream was refused with %d.", op, s);
+  }
   if (plan->rule == WorkspaceRule::kSkipEmpty && (workspace == nullptr || workspace_size == 0))
     return 0;
   if (workspace_size > 0 && workspace == nullptr) {
@@ -405,12 +411,6 @@ Status run_plan(const char *op, void *workspace, uint64_t workspace_size, aclOpE
     return finish(fail(kInvalid, "%s: the workspace has %llu bytes, phase one asked for %llu.", op,
                        static_cast<unsigned long long>(workspace_size),
                        static_cast<unsigned long long>(plan->workspace)));
-  }
-  Stream *target = nullptr;
-  if (const Status s = resolve(stream, op, &target)) {
-    return plan->phase_two_code != 0
-               ? plan->phase_two_code
-               : fail(kRuntimeError, "%s: the stream was refused with %d.", op, s);
   }
   const bool watched = faults::checking() && target->capture.load() == nullptr;
   if (watched) {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <utility>
+#include <vector>
+
 #include "core/export.h"
 #include "core/process.h"
+#include "core/program_memory.h"
 #include "core/statuses.h"
 #include "faults/objects.h"
 #include "meta/tensor.h"
@@ -17,10 +21,12 @@ List *create(const char *routine, Slots<List> &lists, Slots<Member> &members,
          static_cast<unsigned long long>(size));
     return nullptr;
   }
+  std::vector<Member *> given;
+  if (read_array(routine, kInvalid, value, size, &given) != 0) return nullptr;
   for (uint64_t i = 0; i < size; ++i) {
-    if (value[i] != nullptr && !members.live(value[i])) {
+    if (given[i] != nullptr && !members.live(given[i])) {
       fail(kInvalid, "%s: member %llu (%p) is not alive.", routine,
-           static_cast<unsigned long long>(i), static_cast<const void *>(value[i]));
+           static_cast<unsigned long long>(i), static_cast<const void *>(given[i]));
       return nullptr;
     }
   }
@@ -29,7 +35,7 @@ List *create(const char *routine, Slots<List> &lists, Slots<Member> &members,
     fail(kNoExecutor, "%s: too many live lists (%zu).", routine, lists.live_count());
     return nullptr;
   }
-  for (uint64_t i = 0; i < size; ++i) list->members.push_back(const_cast<Member *>(value[i]));
+  list->members = std::move(given);
   faults::made(std::is_same_v<List, aclTensorList> ? "aclTensorList" : "aclScalarList", list.get());
   return list.release();
 }

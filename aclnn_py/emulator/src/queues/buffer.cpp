@@ -2,13 +2,13 @@
 // Shared buffers: device memory with a reference count, on its own or in a chain.
 #include "queues/buffer.h"
 
-#include <cstring>
 #include <utility>
 
 #include "core/device.h"
 #include "core/export.h"
 #include "core/memory.h"
 #include "core/process.h"
+#include "core/program_memory.h"
 #include "core/slots.h"
 
 namespace emu {
@@ -235,8 +235,8 @@ EMU_EXPORT aclError acltdtSetBufUserData(acltdtBuf buf, const void *dataPtr, siz
   Buffer *buffer = nullptr;
   if (const Status s = find_buffer(__func__, "buf", buf, &buffer)) return s;
   if (const Status s = check_user_data(__func__, dataPtr, size, offset)) return s;
-  if (size != 0) std::memcpy(buffer->memory->user.data() + offset, dataPtr, size);
-  return 0;
+  return copy_memory(__func__, ACL_ERROR_INVALID_PARAM, buffer->memory->user.data() + offset,
+                     dataPtr, size);
 }
 EMU_CATCH
 
@@ -245,7 +245,7 @@ EMU_EXPORT aclError acltdtGetBufUserData(const acltdtBuf buf, void *dataPtr, siz
   Buffer *buffer = nullptr;
   if (const Status s = find_buffer(__func__, "buf", buf, &buffer)) return s;
   if (const Status s = check_user_data(__func__, dataPtr, size, offset)) return s;
-  if (size != 0) std::memcpy(dataPtr, buffer->memory->user.data() + offset, size);
-  return 0;
+  return copy_memory(__func__, ACL_ERROR_INVALID_PARAM, dataPtr,
+                     buffer->memory->user.data() + offset, size);
 }
 EMU_CATCH

@@ -9,6 +9,7 @@
 #include "core/export.h"
 #include "core/memory.h"
 #include "core/process.h"
+#include "core/program_memory.h"
 #include "runtime/copy.h"
 
 namespace emu {
@@ -76,8 +77,10 @@ Status pack(const char *routine, const acltdtDataset &dataset, Parcel *parcel) {
     if (const Status s = place_of(routine, "data of an item", item->data, item->size, &place))
       return s;
     acltdtDataItem copy = *item;
-    const auto *bytes = static_cast<const char *>(item->data);
-    copy.own.assign(bytes, bytes + item->size);
+    copy.own.resize(item->size);
+    if (const Status s =
+            copy_memory(routine, ACL_ERROR_INVALID_PARAM, copy.own.data(), item->data, item->size))
+      return s;
     copy.data = nullptr;  // until it is unpacked
     parcel->push_back(std::move(copy));
   }

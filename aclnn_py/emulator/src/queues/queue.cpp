@@ -10,6 +10,7 @@
 
 #include "core/export.h"
 #include "core/process.h"
+#include "core/program_memory.h"
 #include "core/slots.h"
 #include "core/undo.h"
 #include "queues/patience.h"
@@ -305,8 +306,12 @@ EMU_EXPORT aclError acltdtEnqueueData(uint32_t qid, const void *data, size_t dat
   if (const Status s = check_user_data(routine, userData, userDataSize)) return s;
   std::shared_ptr<BufferMemory> memory;
   if (const Status s = allocate_buffer(routine, dataSize, &memory)) return s;
-  std::memcpy(memory->address, data, dataSize);
-  if (userDataSize != 0) std::memcpy(memory->user.data(), userData, userDataSize);
+  if (const Status s =
+          copy_memory(routine, ACL_ERROR_INVALID_PARAM, memory->address, data, dataSize))
+    return s;
+  if (const Status s = copy_memory(routine, ACL_ERROR_INVALID_PARAM, memory->user.data(), userData,
+                                   userDataSize))
+    return s;
   return enqueue(routine, qid, timeout, [&](Chain *chain) {
     chain->push_back(memory);
     return Status{0};
@@ -331,8 +336,12 @@ EMU_EXPORT aclError acltdtDequeueData(uint32_t qid, void *data, size_t dataSize,
           "%s: dataSize is %zu; the first buffer of queue %u has %zu bytes and stays there.",
           routine, dataSize, qid, memory.length);
     }
-    std::memcpy(data, memory.address, memory.length);
-    if (userDataSize != 0) std::memcpy(userData, memory.user.data(), userDataSize);
+    if (const Status s =
+            copy_memory(routine, ACL_ERROR_INVALID_PARAM, data, memory.address, memory.length))
+      return s;
+    if (const Status s = copy_memory(routine, ACL_ERROR_INVALID_PARAM, userData, memory.user.data(),
+                                     userDataSize))
+      return s;
     *retDataSize = memory.length;
     return Status{0};
   });

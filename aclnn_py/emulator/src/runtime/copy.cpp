@@ -2,7 +2,6 @@
 // One-dimensional copies and fills.
 #include "runtime/copy.h"
 
-#include <cstring>
 #include <vector>
 
 #include "core/capture.h"
@@ -12,10 +11,10 @@
 #include "core/host_memory.h"
 #include "core/memory.h"
 #include "core/process.h"
+#include "core/program_memory.h"
 #include "faults/arguments.h"
 #include "faults/findings.h"
 #include "faults/launches.h"
-#include "faults/pages.h"
 
 namespace emu {
 
@@ -63,17 +62,22 @@ Status still_there(const char *what, const void *p, size_t size, Place *place) {
               describe_address(p).c_str());
 }
 
-// What every copy and fill ends with; where `dst` lies was found out before.
-void move(void *dst, const void *src, size_t size, const Place &to) {
+// What every copy and fill ends with; where `dst` lies was found out before. `code` is the answer
+// to host memory that cannot be accessed.
+Status move(const char *what, Status code, void *dst, const void *src, size_t size,
+            const Place &to) {
   if (to.on_device) use_large_pages(dst, size, to.device);
-  std::memmove(faults::unguarded(dst), faults::unguarded(src), size);
+  if (const Status s = copy_memory(what, code, dst, src, size)) return s;
   if (check_mode()) note_written(dst, size);
+  return 0;
 }
 
-void fill(void *dst, int value, size_t size, const Place &to) {
+Status fill(const char *what, Status code, void *dst, int value, size_t size, const Place &to) {
   if (to.on_device) use_large_pages(dst, size, to.device);
-  std::memset(faults::unguarded(dst), value, size);
+  const auto byte = static_cast<unsigned char>(value);
+  if (const Status s = fill_memory(what, code, dst, byte * 0x01010101u, size)) return s;
   if (check_mode()) note_written(dst, size);
+  return 0;
 }
 
 }  // namespace
@@ -82,15 +86,13 @@ Status move_bytes(const char *what, void *dst, const void *src, size_t size) {
   Place to, from;
   if (const Status s = still_there(what, dst, size, &to)) return s;
   if (const Status s = still_there(what, src, size, &from)) return s;
-  move(dst, src, size, to);
-  return 0;
+  return move(what, ACL_ERROR_RT_SYS_DMA, dst, src, size, to);
 }
 
 Status fill_bytes(const char *what, void *dst, int value, size_t size) {
   Place to;
   if (const Status s = still_there(what, dst, size, &to)) return s;
-  fill(dst, value, size, to);
-  return 0;
+  return fill(what, ACL_ERROR_RT_SYS_DMA, dst, value, size, to);
 }
 
 Status begin_synchronous(const char *routine) {
@@ -139,8 +141,7 @@ Status copy_sync(const char *routine, void *dst, size_t room, const void *src, s
     faults::host_touches(faults::Host::reads, routine, src, size);
     faults::host_touches(faults::Host::writes, routine, dst, size);
   }
-  move(dst, src, size, to);
-  return 0;
+  return move(routine, ACL_ERROR_RT_PARAM_INVALID, dst, src, size, to);
 }
 
 Status fill_sync(const char *routine, void *dst, size_t room, int32_t value, size_t size) {
@@ -153,8 +154,7 @@ Status fill_sync(const char *routine, void *dst, size_t room, int32_t value, siz
   Place place;
   if (const Status s = place_of(routine, "devPtr", dst, size, &place)) return s;
   if (faults::checking()) faults::host_touches(faults::Host::writes, routine, dst, size);
-  fill(dst, value, size, place);
-  return 0;
+  return fill(routine, ACL_ERROR_RT_PARAM_INVALID, dst, value, size, place);
 }
 
 }  // namespace
@@ -189,7 +189,9 @@ Status copy_async(const char *routine, void *dst, size_t room, const void *src, 
                 routine);
   }
   if (kind == ACL_MEMCPY_HOST_TO_BUF_TO_DEVICE && !from.on_device) {
-    std::vector<char> bytes(static_cast<const char *>(src), static_cast<const char *>(src) + size);
+    std::vector<char> bytes(size);
+    if (const Status s = copy_memory(routine, ACL_ERROR_RT_PARAM_INVALID, bytes.data(), src, size))
+      return s;
     return enqueue_on(*stream, "aclrtMemcpyAsync", [dst, bytes = std::move(bytes)]() -> Status {
       return move_bytes("aclrtMemcpyAsync", dst, bytes.data(), bytes.size());
     });

@@ -10,7 +10,7 @@
 #include "core/export.h"
 #include "core/memory.h"
 #include "core/process.h"
-#include "faults/pages.h"
+#include "core/program_memory.h"
 #include "runtime/copy.h"
 
 using emu::fail;
@@ -131,7 +131,11 @@ Status batch_sync(const char *routine, void **dsts, size_t *rooms, void **srcs, 
   if (s != 0) return s;
   for (size_t i = 0; i < count; ++i) {
     if (sizes[i] == 0) continue;
-    std::memmove(emu::faults::unguarded(dsts[i]), emu::faults::unguarded(srcs[i]), sizes[i]);
+    if (const Status bad =
+            emu::copy_memory(routine, ACL_ERROR_RT_PARAM_INVALID, dsts[i], srcs[i], sizes[i])) {
+      if (fail_index != nullptr) *fail_index = i;
+      return bad;
+    }
     if (emu::check_mode()) emu::note_written(dsts[i], sizes[i]);
   }
   return 0;
@@ -167,6 +171,12 @@ Status check_words(const char *routine, void *ptr, size_t room, size_t count) {
   }
   Place place;
   return emu::place_of(routine, "ptr", ptr, count * 4, &place);
+}
+
+Status fill_words(const char *routine, Status code, void *ptr, uint32_t value, size_t count) {
+  if (const Status s = emu::fill_memory(routine, code, ptr, value, count * sizeof value)) return s;
+  if (emu::check_mode()) emu::note_written(ptr, count * sizeof value);
+  return 0;
 }
 
 }  // namespace
@@ -331,8 +341,7 @@ EMU_EXPORT aclError aclrtMemsetD32(void *ptr, size_t memSize, uint32_t value, si
   return emu::synchronously(__func__, [&]() -> Status {
     if (N == 0) return 0;
     if (const Status s = check_words("aclrtMemsetD32", ptr, memSize, N)) return s;
-    std::fill_n(static_cast<uint32_t *>(ptr), N, value);
-    return 0;
+    return fill_words("aclrtMemsetD32", ACL_ERROR_RT_PARAM_INVALID, ptr, value, N);
   });
 }
 EMU_CATCH
@@ -349,8 +358,7 @@ EMU_EXPORT aclError aclrtMemsetD32Async(void *ptr, size_t memSize, uint32_t valu
       return fail(ACL_ERROR_RT_SYS_DMA, "aclrtMemsetD32Async: %p is %s.", ptr,
                   emu::describe_address(ptr).c_str());
     }
-    std::fill_n(static_cast<uint32_t *>(ptr), N, value);
-    return 0;
+    return fill_words("aclrtMemsetD32Async", ACL_ERROR_RT_SYS_DMA, ptr, value, N);
   });
 }
 EMU_CATCH

@@ -3,10 +3,12 @@
 #include "runtime/description.h"
 
 #include <cstring>
+#include <utility>
 
 #include "core/export.h"
 #include "core/half.h"
 #include "core/process.h"
+#include "core/program_memory.h"
 #include "core/slots.h"
 #include "faults/objects.h"
 #include "meta/tensor.h"
@@ -264,7 +266,11 @@ EMU_EXPORT aclError aclSetTensorConst(aclTensorDesc *desc, void *dataBuffer, siz
   if (const Status s = emu::check(__func__, desc)) return s;
   if (dataBuffer == nullptr || length == 0)
     return fail(ACL_ERROR_INVALID_PARAM, "aclSetTensorConst: no data is given.");
-  desc->constant.assign(static_cast<char *>(dataBuffer), static_cast<char *>(dataBuffer) + length);
+  std::vector<char> constant(length);
+  if (const Status s =
+          emu::copy_memory(__func__, ACL_ERROR_INVALID_PARAM, constant.data(), dataBuffer, length))
+    return s;
+  desc->constant = std::move(constant);
   return 0;
 }
 EMU_CATCH

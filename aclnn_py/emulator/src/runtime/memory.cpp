@@ -13,6 +13,7 @@
 #include "core/stream.h"
 #include "faults/launches.h"
 #include "faults/objects.h"
+#include "runtime/memory_pool.h"
 
 using emu::fail;
 using emu::Status;
@@ -35,6 +36,11 @@ Status allocate(const char *routine, void **address, size_t size) {
 Status release(const char *routine, void *address) {
   EMU_ENTER_AS(routine);
   if (address == nullptr) return fail(ACL_ERROR_INVALID_PARAM, "%s: devPtr is null.", routine);
+  if (emu::of_a_pool(address)) {
+    return fail(ACL_ERROR_RT_PARAM_INVALID,
+                "%s: %p is memory of a pool; aclrtMemPoolFreeAsync gives it back.", routine,
+                address);
+  }
   size_t size = 0;
   if (emu::faults::checking() && emu::find_block(address, nullptr, &size, nullptr))
     emu::faults::host_touches(emu::faults::Host::frees, routine, address, size);

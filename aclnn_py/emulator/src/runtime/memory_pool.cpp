@@ -13,6 +13,7 @@
 #include "core/process.h"
 #include "core/stream.h"
 #include "core/undo.h"
+#include "runtime/memory_pool.h"
 
 namespace emu {
 namespace {
@@ -171,6 +172,20 @@ void forget_stream(Stream *stream) {
   }
 }
 
+// The blocks are gone with the memory of their device; what is given out there next is not theirs.
+void forget_device(int device) {
+  std::lock_guard<std::mutex> lock(table().mutex);
+  for (auto at = table().blocks.begin(); at != table().blocks.end();) {
+    Pool &pool = *at->second.pool;
+    if (pool.device != device) {
+      ++at;
+      continue;
+    }
+    pool.reserved = pool.used = 0;
+    at = table().blocks.erase(at);
+  }
+}
+
 uint64_t value_of(const Pool &pool, aclrtMemPoolAttr attr) {
   switch (attr) {
     case ACL_RT_MEM_POOL_ATTR_RELEASE_THRESHOLD: return pool.keep;
@@ -195,6 +210,12 @@ bool is_switch(aclrtMemPoolAttr attr) {
 }
 
 }  // namespace
+
+bool of_a_pool(void *address) {
+  std::lock_guard<std::mutex> lock(table().mutex);
+  return table().blocks.count(address) != 0;
+}
+
 }  // namespace emu
 
 using emu::Block;
@@ -224,7 +245,8 @@ EMU_EXPORT aclError aclrtMemPoolCreate(aclrtMemPool *memPool,
     return fail(ACL_ERROR_RT_INVALID_DEVICEID, "aclrtMemPoolCreate: device %u does not exist.",
                 poolProps->location.id);
   }
-  static const bool listening = (emu::at_stream_end(emu::forget_stream), true);
+  static const bool listening =
+      (emu::at_stream_end(emu::forget_stream), emu::set_release_listener(emu::forget_device), true);
   (void)listening;
   *memPool = emu::handles().create(std::make_shared<Pool>(device, poolProps->maxSize));
   return *memPool != nullptr

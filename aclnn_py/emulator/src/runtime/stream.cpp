@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <new>
 
 #include "acl/acl_rt.h"
 #include "core/capture.h"
@@ -11,6 +10,7 @@
 #include "core/device.h"
 #include "core/export.h"
 #include "core/process.h"
+#include "core/slots.h"
 #include "faults/launches.h"
 #include "faults/objects.h"
 #include "runtime/state_callbacks.h"
@@ -24,6 +24,19 @@ constexpr uint32_t kKnownFlags = ACL_STREAM_FAST_LAUNCH | ACL_STREAM_FAST_SYNC |
                                  ACL_STREAM_PERSISTENT | ACL_STREAM_HUGE | ACL_STREAM_CPU_SCHEDULE |
                                  ACL_STREAM_DEVICE_USE_ONLY;
 constexpr uint32_t kLeastPriority = 7;
+
+emu::Slots<aclrtStreamConfigHandle> &configurations() {
+  static auto *const all = new emu::Slots<aclrtStreamConfigHandle>(1 << 12);
+  return *all;
+}
+
+Status check_configuration(const char *routine, const aclrtStreamConfigHandle *handle) {
+  if (configurations().live(handle)) return 0;
+  return fail(ACL_ERROR_INVALID_PARAM,
+              "%s: handle is %p, which aclrtCreateStreamConfigHandle did not make, or which was "
+              "destroyed.",
+              routine, static_cast<const void *>(handle));
+}
 
 Status create(const char *routine, aclrtStream *stream, uint32_t priority, uint32_t flags) {
   EMU_ENTER_AS(routine);
@@ -93,14 +106,20 @@ EMU_EXPORT aclError aclrtCreateStreamWithConfig(aclrtStream *stream, uint32_t pr
 EMU_CATCH
 
 EMU_EXPORT aclrtStreamConfigHandle *aclrtCreateStreamConfigHandle(void) try {
-  return new (std::nothrow) aclrtStreamConfigHandle{};
+  if (emu::check_process(__func__)) return nullptr;
+  aclrtStreamConfigHandle *made = configurations().create();
+  if (made == nullptr) fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "%s: too many handles.", __func__);
+  emu::faults::made("stream configuration", made);
+  return made;
 }
 EMU_CATCH
 
 EMU_EXPORT aclError aclrtDestroyStreamConfigHandle(aclrtStreamConfigHandle *handle) try {
-  if (handle == nullptr)
-    return fail(ACL_ERROR_INVALID_PARAM, "aclrtDestroyStreamConfigHandle: the handle is null.");
-  delete handle;
+  EMU_ENTER();
+  if (const Status s = check_configuration(__func__, handle)) return s;
+  if (!configurations().retire(handle)) return check_configuration(__func__, handle);
+  emu::faults::ended(handle);
+  configurations().destroy(handle);
   return 0;
 }
 EMU_CATCH
@@ -108,10 +127,10 @@ EMU_CATCH
 EMU_EXPORT aclError aclrtSetStreamConfigOpt(aclrtStreamConfigHandle *handle,
                                             aclrtStreamConfigAttr attr, const void *attrValue,
                                             size_t valueSize) try {
-  if (handle == nullptr || attrValue == nullptr) {
-    return fail(ACL_ERROR_INVALID_PARAM, "aclrtSetStreamConfigOpt: %s is null.",
-                handle == nullptr ? "handle" : "attrValue");
-  }
+  EMU_ENTER();
+  if (const Status s = check_configuration(__func__, handle)) return s;
+  if (attrValue == nullptr)
+    return fail(ACL_ERROR_INVALID_PARAM, "aclrtSetStreamConfigOpt: attrValue is null.");
   void *field = nullptr;
   size_t size = 0;
   switch (attr) {
@@ -149,6 +168,7 @@ EMU_EXPORT aclError aclrtCreateStreamV2(aclrtStream *stream,
                                         const aclrtStreamConfigHandle *handle) try {
   EMU_TIMED();
   if (handle == nullptr) return create(__func__, stream, 0, 0);
+  if (const Status s = check_configuration(__func__, handle)) return s;
   return create(__func__, stream, handle->priority, static_cast<uint32_t>(handle->flag));
 }
 EMU_CATCH
