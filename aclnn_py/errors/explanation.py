@@ -5,25 +5,32 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from aclnn_py import facts
 from aclnn_py.errors.base import AclnnPyError
-from aclnn_py.errors.code_lookup import Explanation, explain_status, find
+from aclnn_py.errors.code_lookup import Explanation, explain_status
+from aclnn_py.errors.log_reader import read_text
 from aclnn_py.errors.status import StatusError
 
-__all__ = ["explain_error", "explain_missing", "render"]
+__all__ = ["explain_error", "explain_missing", "render", "render_all"]
 
 _WIDTH = 100
 _PHASE_ONE = "GetWorkspaceSize"
 
 
 def render(explanation: Explanation) -> str:
-    """Return the explanation of one code as a few lines."""
-    title = " ".join(part for part in (explanation.code, explanation.name) if part)
-    if not explanation.known:
-        lines = [f"{title}: not in the tables of this package.", *_wrapped("family", explanation)]
-    else:
-        lines = [f"{title}: {explanation.meaning}", *_wrapped("family", explanation)]
+    """Return the explanation of one code or cause as a few lines."""
+    lines = [_title(explanation)]
+    if explanation.quote:
+        where = f"{explanation.file}:{explanation.line}" if explanation.file else ""
+        where = where or (f"line {explanation.line}" if explanation.line else "")
+        lines += _item("the text" + (f" ({where})" if where else ""), f'"{explanation.quote}"')
+    if explanation.named:
+        named = ", ".join(f"{name} {value}" for name, value in explanation.named.items())
+        lines += _item("it names", named)
+    if explanation.code or explanation.name:
+        lines += _wrapped("family", explanation)
     lines += [line for cause in explanation.causes for line in _item("usual cause", cause)]
     if explanation.checks:
         lines.append("  what to check:")
@@ -36,8 +43,29 @@ def render(explanation: Explanation) -> str:
     return "\n".join(lines)
 
 
+def render_all(explanations: Iterable[Explanation]) -> str:
+    """Return several explanations as paragraphs; what one has said to check, no other repeats."""
+    said: set[str] = set()
+    parts = []
+    for one in explanations:
+        checks = tuple(check for check in one.checks if check not in said)
+        said.update(checks)
+        parts.append(render(replace(one, checks=checks)))
+    return "\n\n".join(parts)
+
+
+def _title(explanation: Explanation) -> str:
+    title = " ".join(part for part in (explanation.code, explanation.name) if part)
+    if not title:
+        return f"cause {explanation.cause}: {explanation.meaning}"
+    if not explanation.known:
+        return f"{title}: not in the tables of this package."
+    return f"{title}: {explanation.meaning}"
+
+
 def _wrapped(label: str, explanation: Explanation) -> list[str]:
-    owner = f" ({explanation.library})" if explanation.library not in ("", "message") else ""
+    owner = explanation.library if explanation.library in ("acl", "aclnn", "hccl") else ""
+    owner = f" ({owner})" if owner else ""
     return _item(label, explanation.family + owner)
 
 
@@ -48,9 +76,11 @@ def _item(label: str, text: str) -> list[str]:
 def explain_error(error: StatusError) -> str:
     """Return the long text of an exception: message, codes, documents."""
     hccl = error.library == "hccl"
-    codes = [explain_status(error.status, hccl=hccl)]
-    codes += [one for one in find(error.detail) if one.code != codes[0].code]
-    parts = [str(error), *(render(one) for one in codes)]
+    status = explain_status(error.status, hccl=hccl)
+    told = [one for one in read_text(error.detail) if one.cause != "unknown"]
+    causes = [one for one in told if not one.code and not one.name]
+    codes = [one for one in told if one not in causes and one.code != status.code]
+    parts = [str(error), render_all((*causes, status, *codes))]
     parts += _paragraph(_documents(error.routine.removesuffix(_PHASE_ONE)))
     return "\n\n".join(parts)
 

@@ -162,16 +162,18 @@ def _doctor(options: argparse.Namespace) -> int:
 def _add_explain(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "explain",
-        help="say what a status code or a log means",
-        description="Say what a code means, what usually causes it and what to check. The exit"
-        " status is 1 when the text has no code that the tables know.",
+        help="say what a status code, a message or a log means",
+        description="Say what a code or a log means, what usually causes it and what to check. Of"
+        " a log the cause that its words name comes first, with the words and what they name; then"
+        " its codes. If nothing names a cause, the answer says so and where to read on. Files may"
+        " have any size. The exit status is 1 when nothing in the text is known.",
     )
     parser.add_argument(
         "text",
-        nargs="+",
-        metavar="CODE|TEXT",
-        help="a number (161002), a name (ACLNN_ERR_PARAM_INVALID), a message code (EZ1001), a text"
-        " with any of them, or - for standard input; write a number of HCCL as 'hccl 9'",
+        nargs="*",
+        metavar="CODE|TEXT|FILE",
+        help="a number (161002), a name (ACLNN_ERR_PARAM_INVALID), a message code (EZ1001), a text,"
+        " or log files; nothing or - reads standard input; write a number of HCCL as 'hccl 9'",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON array")
     parser.set_defaults(command=_explain)

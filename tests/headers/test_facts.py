@@ -234,6 +234,6 @@ def test_domains() -> None:
         "ge": 39,
         "aclnn": 28,
         "hccl": 26,
-        "message": 621,
+        "message": 625,
         "msg_prefix": 30,
     }
