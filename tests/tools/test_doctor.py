@@ -511,7 +511,9 @@ def test_a_missing_compiled_part_is_a_finding() -> None:
 
 
 def test_a_trial_that_does_not_end_is_ended() -> None:
+    from aclnn_py.tools.children import Child
     from aclnn_py.tools.doctor import probe
 
-    outcome = probe._run([sys.executable, "-c", "import time; time.sleep(600)"], os.environ, 0.2)
+    endless = Child((sys.executable, "-c", "import time; time.sleep(600)"), dict(os.environ))
+    outcome = probe._run(endless, 0.2)
     assert "no end after 0.2 s" in probe.device_finding(outcome).seen

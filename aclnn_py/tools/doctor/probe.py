@@ -7,22 +7,18 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from aclnn_py.tools.children import Child, python_child
 from aclnn_py.tools.doctor.finding import Finding, error, ok
 
 __all__ = ["Outcome", "all_reduce_finding", "device_finding", "smoke_finding", "try_device"]
 
-PACKAGE = Path(__file__).resolve().parents[2]
-ENTRY = (
-    f"import sys; sys.path.insert(0, {str(PACKAGE.parent)!r});"
-    " from aclnn_py.tools.doctor.trial import main; sys.exit(main(*sys.argv[1:]))"
-)
+_TRIAL = "aclnn_py.tools.doctor.trial"
 RANKS = 2
 _SHOWN_CHARACTERS = 1500
 _MATCH = "let CANN, driver and firmware match (see the group `versions`)"
@@ -40,7 +36,7 @@ class Outcome:
 
 def try_device(environ: Mapping[str, str], timeout_s: float) -> Outcome:
     """Open the device and copy some bytes."""
-    return _run([sys.executable, "-c", ENTRY, "device"], environ, timeout_s)
+    return _run(python_child(_TRIAL, "device", environ=environ), timeout_s)
 
 
 def device_finding(outcome: Outcome) -> Finding:
@@ -59,7 +55,7 @@ def device_finding(outcome: Outcome) -> Finding:
 
 def smoke_finding(environ: Mapping[str, str], timeout_s: float) -> Finding:
     """Run one operator."""
-    outcome = _run([sys.executable, "-c", ENTRY, "smoke"], environ, timeout_s)
+    outcome = _run(python_child(_TRIAL, "smoke", environ=environ), timeout_s)
     if outcome.fault:
         return error(f"an operator failed: {outcome.fault}", outcome.why, outcome.action)
     return ok(outcome.answers[0]["seen"])
@@ -67,15 +63,9 @@ def smoke_finding(environ: Mapping[str, str], timeout_s: float) -> Finding:
 
 def all_reduce_finding(environ: Mapping[str, str], timeout_s: float) -> Finding:
     """Sum over two ranks of this host."""
-    with tempfile.TemporaryDirectory(prefix="aclnn-py-doctor-") as place:
-        program = Path(place, "rank.py")
-        program.write_text(ENTRY + "\n", encoding="utf-8")
-        launcher = (
-            f"import sys; sys.path.insert(0, {str(PACKAGE.parent)!r});"
-            " from aclnn_py.tools.cli import main; sys.exit(main())"
-        )
-        words = ["run", "-n", str(RANKS), str(program), "all-reduce"]
-        outcome = _run([sys.executable, "-c", launcher, *words], environ, timeout_s, RANKS)
+    rank = python_child(_TRIAL, "all-reduce", environ=environ)
+    job = ("run", "-n", str(RANKS), *rank.words)
+    outcome = _run(python_child("aclnn_py.tools.cli", *job, environ=environ), timeout_s, RANKS)
     if outcome.fault:
         return error(
             f"the all-reduce of {RANKS} ranks failed: {outcome.fault}",
@@ -85,17 +75,15 @@ def all_reduce_finding(environ: Mapping[str, str], timeout_s: float) -> Finding:
     return ok(outcome.answers[0]["seen"])
 
 
-def _run(
-    command: list[str], environ: Mapping[str, str], timeout_s: float, answers: int = 1
-) -> Outcome:
+def _run(child: Child, timeout_s: float, answers: int = 1) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="aclnn-py-doctor-") as place:
         answer = Path(place, "answer")
         process = subprocess.Popen(
-            [*command, str(answer)],
+            [*child.words, str(answer)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            env=dict(environ),
+            env=child.environment,
             start_new_session=True,
         )
         try:

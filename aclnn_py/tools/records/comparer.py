@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from types import TracebackType
 from typing import Any
 
 from aclnn_py.operators.record.file import Memory, RecordReader, RecordWriter
+from aclnn_py.tools.children import python_child
 from aclnn_py.tools.records.difference import Difference
 from aclnn_py.tools.records.recorder import record
 from aclnn_py.tools.records.replayer import Replay
@@ -22,7 +22,6 @@ __all__ = ["compare"]
 
 # The record is our own, so its size needs no limit.
 _MAX_MIB = 1 << 24
-_PROGRAM = "import sys; from aclnn_py.tools.cli import main; sys.exit(main(sys.argv[1:]))"
 # Settings for the device in use, which do not hold for the emulator.
 _NOT_PASSED_ON = ("ACLNN_PY_LIBRARY_PATH", "ACLNN_PY_TRACE", "ACLNN_PY_RECORD", "ACLNN_PY_BLOCKING",
                   "ACLNN_PY_LINES", "ACLNN_PY_STRICT", "ACLNN_PY_CHECK")  # fmt: skip
@@ -102,15 +101,10 @@ class compare:
 def _on_the_emulator(path: Path) -> list[Replay]:
     environment = {k: v for k, v in os.environ.items() if k not in _NOT_PASSED_ON}
     environment["ACLNN_PY_DEVICE"] = "emulator"
-    package = str(Path(__file__).resolve().parents[3])
-    known = filter(None, [package, environment.get("PYTHONPATH")])
-    environment["PYTHONPATH"] = os.pathsep.join(known)
+    words = ("replay", "--json", "--max-mib", str(_MAX_MIB), str(path))
+    child = python_child("aclnn_py.tools.cli", *words, environ=environment)
     done = subprocess.run(
-        [sys.executable, "-c", _PROGRAM, "replay", "--json", "--max-mib", str(_MAX_MIB), str(path)],
-        capture_output=True,
-        text=True,
-        env=environment,
-        check=False,
+        child.words, capture_output=True, text=True, env=child.environment, check=False
     )
     if done.returncode not in (0, 1) or not done.stdout.startswith("{"):
         raise RuntimeError(

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -15,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from aclnn_py.tools.children import python_child
 from aclnn_py.tools.verify.worker import AGAIN
 
 __all__ = ["Ended", "Side", "VerifyError"]
@@ -69,9 +68,7 @@ class Side:
     """
 
     def __init__(self, environment: Mapping[str, str], timeout_s: float) -> None:
-        package = str(Path(__file__).resolve().parents[3])
-        known = filter(None, [package, environment.get("PYTHONPATH")])
-        self._environment = {**environment, "PYTHONPATH": os.pathsep.join(known)}
+        self._environment = environment
         self._timeout_s = timeout_s
         self.notes: list[str] = []
 
@@ -149,15 +146,18 @@ class Side:
         for path in (results, contents):
             path.write_bytes(b"")
         order = {**asked, "results": str(results), "contents": str(contents)}
+        worker = python_child(
+            "aclnn_py.tools.verify.worker", json.dumps(order),
+            environ=self._environment, options=("-X", "faulthandler"),
+        )  # fmt: skip
         with (folder / "errors").open("w+", encoding="utf-8", errors="replace") as errors:
             child = subprocess.Popen(
-                [sys.executable, "-X", "faulthandler", "-m", "aclnn_py.tools.verify.worker",
-                 json.dumps(order)],
+                worker.words,
                 stdin=subprocess.DEVNULL,
                 stdout=errors,
                 stderr=errors,
-                env=self._environment,
-            )  # fmt: skip
+                env=worker.environment,
+            )
             try:
                 how = self._watch(child, results, progress)
             finally:
