@@ -517,3 +517,37 @@ def test_a_trial_that_does_not_end_is_ended() -> None:
     endless = Child((sys.executable, "-c", "import time; time.sleep(600)"), dict(os.environ))
     outcome = probe._run(endless, 0.2)
     assert "no end after 0.2 s" in probe.device_finding(outcome).seen
+
+
+@pytest.mark.parametrize(
+    ("variables", "level", "text"),
+    [
+        ({"ASCEND_SLOG_PRINT_TO_STDOUT": "yes"}, "warning", "SLOG_PRINT_TO_STDOUT='yes' is not 0"),
+        ({"ASCEND_GLOBAL_LOG_LEVEL": "info"}, "warning", "0 (debug) to 4 (nothing)"),
+        ({"ASCEND_MODULE_LOG_LEVEL": "OP = 1"}, "warning", "MODULE=0"),
+        ({"ASCEND_HOST_LOG_FILE_NUM": "0"}, "warning", "1 to 1000"),
+        ({"ASCEND_GLOBAL_LOG_LEVEL": "1"}, "note", "LEVEL=1 prints nothing on the emulator"),
+        ({"ASCEND_MODULE_LOG_LEVEL": "OP=1"}, "note", "LEVEL=OP=1 prints nothing"),
+        (
+            {"ASCEND_GLOBAL_LOG_LEVEL": "4", "ASCEND_SLOG_PRINT_TO_STDOUT": "1"},
+            "warning",
+            "turns CANN's log off",
+        ),
+        ({"ASCEND_PROCESS_LOG_PATH": f"{__file__}/logs"}, "warning", "cannot be written below"),
+    ],
+)
+def test_log_variables_that_print_nothing(
+    tmp_path: Path, variables: dict[str, str], level: str, text: str
+) -> None:
+    report = examine(Host(tmp_path, variables, {}), device=False)
+    found = [f for f in report.findings if f.rule.startswith("log-") and f.level != "ok"]
+    assert [f.level for f in found if text in f.seen] == [level], found
+
+
+def test_log_variables_that_print(tmp_path: Path) -> None:
+    for variables in (
+        {"ASCEND_SLOG_PRINT_TO_STDOUT": "1", "ASCEND_GLOBAL_LOG_LEVEL": "0"},
+        {"ASCEND_PROCESS_LOG_PATH": str(tmp_path / "new"), "ASCEND_MODULE_LOG_LEVEL": "OP=0:GE=4"},
+    ):
+        report = examine(Host(tmp_path, variables, {}), device=False)
+        assert {f.level for f in report.findings if f.rule.startswith("log-")} == {"ok"}

@@ -10,6 +10,7 @@ from aclnn_py.tools.doctor import (
     environment_rules,
     hccl_rules,
     library_rules,
+    log_rules,
     version_rules,
 )
 from aclnn_py.tools.doctor.facts import Facts
@@ -23,4 +24,5 @@ RULES: dict[str, tuple[Callable[[Facts], Iterator[Finding]], ...]] = {
     "libraries": library_rules.RULES,
     "hardware": device_rules.RULES,
     "communication": hccl_rules.RULES,
+    "log": log_rules.RULES,
 }

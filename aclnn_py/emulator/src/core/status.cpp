@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "core/logs.h"
 #include "core/per_thread.h"
 #include "core/process.h"
 #include "faults/findings.h"
@@ -111,12 +112,20 @@ void add(const std::string &line) {
   with_pending([&](Pending &pending) { prepend(pending, line); });
 }
 
+void log(logs::Level level, Status code, const char *message_code, const std::string &text) {
+  // The codes of HCCL are small numbers, which have no message code of their own.
+  const logs::Module module =
+      text.compare(0, 4, "Hccl") == 0 ? logs::kHccl : logs::module_of(message_code);
+  if (logs::wants(module, level)) logs::write(module, level, message_code, code, text);
+}
+
 // Without memory for its text a failure is still a status: nothing is thrown.
 void add_formatted(Status code, const char *message_code, const char *format,
                    va_list args) noexcept {
   try {
     const std::string text = format_text(format, args);
     add(std::string(message_code) + ": " + text);
+    log(logs::kError, code, message_code, text);
     if (faults::checking()) faults::refused(code, text);
   } catch (const std::bad_alloc &) {
     t_lost = true;
@@ -146,9 +155,11 @@ Status inform(Status code, const char *format, ...) noexcept {
   va_list args;
   va_start(args, format);
   try {
-    const std::string text =
-        std::string(message_code_of(code)) + ": " + format_text(format, args) + "\n";
-    with_pending([&](Pending &pending) { pending.note = text; });
+    const char *message_code = message_code_of(code);
+    const std::string text = format_text(format, args);
+    with_pending(
+        [&](Pending &pending) { pending.note = std::string(message_code) + ": " + text + "\n"; });
+    log(logs::kWarning, code, message_code, text);
   } catch (const std::bad_alloc &) {
     t_lost = true;
   }

@@ -11,6 +11,7 @@
 #include "core/capture.h"
 #include "core/context.h"
 #include "core/device.h"
+#include "core/logs.h"
 #include "core/process.h"
 #include "core/reporting.h"
 #include "core/stream_worker.h"
@@ -205,6 +206,10 @@ Status enqueue_on(Stream &stream, const char *what, Task task, RunBy run_by) noe
   stream.submitted.store(number, std::memory_order_release);
   t_last_number = number;
   t_last_task = static_cast<uint32_t>(number);
+  if (logs::wants(logs::kRuntime, logs::kInfo)) {  // before the worker speaks of it
+    logs::note(logs::kRuntime, logs::kInfo, what, "task %llu of stream %d on device %d.",
+               static_cast<unsigned long long>(number), stream.id, stream.device);
+  }
   if (timeline_notes() & kNoteCalls) note_launch(stream.device, stream.id, t_last_task);
   stream.habit.queued();
   // One wake-up is enough for all tasks that arrive before the worker runs. It is sent after the

@@ -99,9 +99,14 @@ EMU_CATCH
 EMU_EXPORT aclError aclrtGetDevice(int32_t *deviceId) try {
   EMU_ENTER();
   if (const Status s = check_out(__func__, deviceId)) return s;
-  int id = 0;
-  if (const Status s = emu::current_device(__func__, &id)) return s;
-  *deviceId = id;
+  const emu::Context *context = emu::peek_context();
+  if (context == nullptr) {  // asked by programs that look whether others have set one
+    return emu::inform(ACL_ERROR_RT_CONTEXT_NULL,
+                       "%s: this thread has no device; call aclrtSetDevice or "
+                       "aclrtSetCurrentContext on it first.",
+                       __func__);
+  }
+  *deviceId = context->device;
   return 0;
 }
 EMU_CATCH

@@ -10,6 +10,7 @@
 #include "aclnn/aclnn_base.h"
 #include "core/device.h"
 #include "core/export.h"
+#include "core/logs.h"
 #include "core/process.h"
 #include "core/undo.h"
 #include "faults/findings.h"
@@ -91,6 +92,15 @@ emu::Status finalize(const char *routine, uint64_t count, uint64_t *left) {
   return 0;
 }
 
+void say_begun() {
+  if (!emu::logs::wants_events()) return;
+  uint32_t devices = 0;
+  (void)aclrtGetDeviceCount(&devices);
+  const char *chip = aclrtGetSocName();
+  emu::logs::event(emu::logs::kAscendcl, "aclInit", "the emulator of aclnn_py, %u devices, %s.",
+                   devices, chip != nullptr ? chip : "unknown chip");
+}
+
 }  // namespace
 
 EMU_EXPORT aclError aclInit(const char *configPath) try {
@@ -104,6 +114,7 @@ EMU_EXPORT aclError aclInit(const char *configPath) try {
   });
   const emu::Status told = emu::tell_initialized(text);
   if (told == 0) begun.keep();
+  if (told == 0) say_begun();
   return told;
 }
 EMU_CATCH
@@ -112,6 +123,8 @@ EMU_EXPORT aclError aclFinalize(void) try {
   EMU_ENTER();
   uint64_t left = 0;
   if (const emu::Status s = finalize(__func__, 0, &left)) return s;
+  if (emu::logs::wants_events())
+    emu::logs::event(emu::logs::kAscendcl, __func__, "the runtime is finalized.");
   return emu::tell_finalizing();
 }
 EMU_CATCH
@@ -150,19 +163,16 @@ EMU_CATCH
 
 EMU_EXPORT void aclAppLog(aclLogLevel logLevel, const char *func, const char *file, uint32_t line,
                           const char *fmt, ...) try {
-  // Written where CANN writes it when ASCEND_SLOG_PRINT_TO_STDOUT asks for it; nowhere otherwise.
-  static const bool print = emu::environment_number("ASCEND_SLOG_PRINT_TO_STDOUT", 0) != 0;
-  static const int64_t level = emu::environment_number("ASCEND_GLOBAL_LOG_LEVEL", ACL_ERROR);
-  if (!print || fmt == nullptr || static_cast<int64_t>(logLevel) < level) return;
-  static const char *const names[] = {"DEBUG", "INFO", "WARNING", "ERROR"};
-  char text[1024];
+  if (fmt == nullptr || func == nullptr || file == nullptr) return;
+  if (logLevel < ACL_DEBUG || logLevel > ACL_ERROR) return;
+  const auto level = static_cast<emu::logs::Level>(logLevel);
+  if (!emu::logs::wants(emu::logs::kApp, level)) return;
   va_list args;
   va_start(args, fmt);
+  char text[1024];
   std::vsnprintf(text, sizeof text, fmt, args);
   va_end(args);
-  std::printf("[%s] APP %s:%u %s: %s\n",
-              logLevel >= ACL_DEBUG && logLevel <= ACL_ERROR ? names[logLevel] : "?",
-              file != nullptr ? file : "", line, func != nullptr ? func : "", text);
+  emu::logs::write_application(level, func, file, line, text);
 }
 EMU_CATCH_VOID
 
