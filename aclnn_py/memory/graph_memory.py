@@ -64,8 +64,8 @@ def unchecked(moment: Moment | None) -> Moment | None:
     """The moment itself, or None if there is none or a wait has found all before it done well."""
     if moment is None:
         return None
-    context = moment[0].context
-    return None if moment[1] <= context.checked and not context.faulted else moment
+    state, sequence = moment
+    return None if sequence <= state.checked and not state.context.faulted else moment
 
 
 def pending(moment: Moment | None) -> Moment | None:

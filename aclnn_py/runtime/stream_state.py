@@ -94,6 +94,7 @@ class StreamState:
     __slots__ = (
         "arena",
         "borrowed",
+        "checked",
         "context",
         "deferred",
         "device",
@@ -128,6 +129,9 @@ class StreamState:
         # The workspace of launches. It is freed with the stream, when all launches are done.
         self.arena: Any = None
         self.fence_at = 0
+        # The last work that a wait found without fault; an event happens after failed work too. The
+        # launcher has the same number, but a field of C's costs more to read.
+        self.checked = 0
         # By the number of a thread, the last work whose faults a wait of it has raised.
         self.heard: dict[int, int] = {}
         # As long as the launcher's own ring of operators.
@@ -140,11 +144,6 @@ class StreamState:
     def capture(self) -> Capture | None:
         """The capture that records the work of the stream, None while the work runs."""
         return None if self.recorder is None else self.recorder.capture
-
-    @property
-    def checked(self) -> int:
-        """The last work that a wait found without fault; an event happens after failed work too."""
-        return int(self.context.checked)
 
     def unlisted(self) -> int:
         """The last work that no error of this thread has to list any more."""
@@ -346,9 +345,7 @@ def pending_streams(use: Any) -> list[tuple[StreamState, int]]:
 
 def unchecked_streams(use: Any) -> list[StreamState]:
     """Return the open streams whose work on a buffer may have failed, as far as is known here."""
-    return [
-        state for state, at in _marking(use) if at > state.context.checked or state.context.faulted
-    ]
+    return [state for state, at in _marking(use) if at > state.checked or state.context.faulted]
 
 
 def _marking(use: Any) -> list[tuple[StreamState, int]]:
@@ -381,13 +378,11 @@ def queued_on(device: ActiveDevice) -> list[tuple[StreamState, int]]:
 def note_done(work: Iterable[tuple[StreamState, int]]) -> None:
     """Note that what ``queued_on`` returned is done, without fault."""
     for state, target in work:
-        if state.recorder is not None:
-            continue  # replays are still to come
-        context = state.context
-        # A thread that waits now may be the one that hears of a fault, and has not said so yet.
-        if target > context.checked and not state.visitors:
-            context.checked = target
-        if state.deferred or target > context.completed:
+        # A thread that waits now may be the one that hears of a fault, and has not said so yet;
+        # and of recorded work the replays are still to come.
+        if target > state.checked and not state.visitors and state.recorder is None:
+            state.checked = state.context.checked = target
+        if state.deferred or target > state.context.completed:
             state.passed(target)
 
 

@@ -450,6 +450,7 @@ class Rule(RuleBasedStateMachine):
             worker.end()
 
 
+@pytest.mark.timeout(3600)  # of --fault-steps
 def test_who_hears_of_a_fault(request: pytest.FixtureRequest) -> None:
     steps = int(request.config.getoption("--fault-steps"))
     Rule.steps = 0

@@ -159,6 +159,7 @@ def reduce(count: Count, goes_on: Callable[[], bool], comm: Communicator, turn: 
         total.close()
 
 
+@pytest.mark.timeout(3600)  # of --fault-seconds
 def test_each_thread_hears_of_its_own_faults(request: pytest.FixtureRequest) -> None:
     end = time.monotonic() + float(request.config.getoption("--fault-seconds"))
     failures: list[BaseException] = []

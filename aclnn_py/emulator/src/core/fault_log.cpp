@@ -13,12 +13,6 @@ constexpr size_t kKept = 64;
 
 }  // namespace
 
-uint32_t program_thread() {
-  static std::atomic<uint32_t> next{1};
-  thread_local const uint32_t mine = next.fetch_add(1, std::memory_order_relaxed);
-  return mine;
-}
-
 void FaultLog::add(Fault fault) noexcept {
   if (kept_.size() >= kKept) make_way();
   Kept entry;

@@ -21,7 +21,7 @@ struct Fault {
   uint32_t thread = 0;  // that queued the task (program_thread)
 };
 
-// The calling thread, as faults name it: its number is not used again.
+// The calling thread, as faults name it: its number is not used again (core/stream.cpp).
 uint32_t program_thread();
 
 // A wait that hears of faults.

@@ -25,8 +25,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-thread_local uint32_t t_last_task = 0;
-thread_local uint64_t t_last_number = 0;
+thread_local uint64_t t_last_task = 0;
+thread_local uint32_t t_thread = 0;
+std::atomic<uint32_t> g_next_thread{1};
 std::atomic<uint32_t> g_recorded_tasks{0};  // their numbers name them for aclrtTaskUpdateAsync
 
 std::atomic<int32_t> g_next_stream_id{0};
@@ -63,6 +64,11 @@ bool wait_until(std::unique_lock<std::mutex> &lock, std::condition_variable &don
 }
 
 }  // namespace
+
+uint32_t program_thread() {
+  if (t_thread == 0) t_thread = g_next_thread.fetch_add(1, std::memory_order_relaxed);
+  return t_thread;
+}
 
 Slots<Stream> &streams() {
   static auto *const all = new Slots<Stream>(size_t{kMaxStreams} * kMaxDevices);
@@ -204,13 +210,12 @@ Status enqueue_on(Stream &stream, const char *what, Task task, RunBy run_by) noe
   ++stream.queued;
   const uint64_t number = stream.submitted.load(std::memory_order_relaxed) + 1;
   stream.submitted.store(number, std::memory_order_release);
-  t_last_number = number;
-  t_last_task = static_cast<uint32_t>(number);
+  t_last_task = number;
   if (logs::wants(logs::kRuntime, logs::kInfo)) {  // before the worker speaks of it
     logs::note(logs::kRuntime, logs::kInfo, what, "task %llu of stream %d on device %d.",
                static_cast<unsigned long long>(number), stream.id, stream.device);
   }
-  if (timeline_notes() & kNoteCalls) note_launch(stream.device, stream.id, t_last_task);
+  if (timeline_notes() & kNoteCalls) note_launch(stream.device, stream.id, last_task_id());
   stream.habit.queued();
   // One wake-up is enough for all tasks that arrive before the worker runs. It is sent after the
   // lock is released, so that the worker does not block on it. If another thread is running tasks
@@ -240,9 +245,9 @@ void at_stream_end(void (*forget)(Stream *)) {
   end_listeners().all.push_back(forget);
 }
 
-uint32_t last_task_id() { return t_last_task; }
-uint64_t last_task_number() { return t_last_number; }
-void set_last_task_id(uint32_t number) { t_last_task = number; }
+uint32_t last_task_id() { return static_cast<uint32_t>(t_last_task); }
+uint64_t last_task_number() { return t_last_task; }
+void set_last_task_number(uint64_t number) { t_last_task = number; }
 
 Status synchronize(Stream &stream, int64_t timeout_ms, const char *routine, bool whole_device) {
   if (working_stream() == &stream) {
@@ -282,7 +287,9 @@ Status synchronize(Stream &stream, int64_t timeout_ms, const char *routine, bool
     return fail(ACL_ERROR_RT_STREAM_ABORT, "%s: stream %d was aborted.", routine, stream.id);
   }
   faults::waited();
-  if (const Status s = report_faults(stream, waiter, routine)) return s;
+  if (stream.faults.any()) {
+    if (const Status s = report_faults(stream, waiter, routine)) return s;
+  }
   if (stream.halted.load()) {
     return fail(ACL_ERROR_RT_STREAM_ABORT,
                 "%s: stream %d stopped because another stream of its context failed.", routine,

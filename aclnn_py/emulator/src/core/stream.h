@@ -114,7 +114,7 @@ uint32_t last_task_id();
 // The same, for a task that was not recorded.
 uint64_t last_task_number();
 // For a thread that did the work of another one in between.
-void set_last_task_id(uint32_t number);
+void set_last_task_number(uint64_t number);
 
 Stream *create_stream(Context &context, uint32_t flags, uint32_t priority, const char *routine,
                       Status *status);

@@ -140,14 +140,14 @@ void run_tasks(Stream &stream, std::unique_lock<std::mutex> &lock, uint64_t last
 class Borrowed {
  public:
   explicit Borrowed(Stream &stream)
-      : working_(t_working), context_(peek_context()), task_(last_task_id()) {
+      : working_(t_working), context_(peek_context()), task_(last_task_number()) {
     t_working = &stream;
     set_current_context(&stream.context);
   }
   ~Borrowed() {
     t_working = working_;
     set_current_context(context_);
-    set_last_task_id(task_);
+    set_last_task_number(task_);
   }
   Borrowed(const Borrowed &) = delete;
   Borrowed &operator=(const Borrowed &) = delete;
@@ -155,7 +155,7 @@ class Borrowed {
  private:
   Stream *const working_;
   Context *const context_;
-  const uint32_t task_;
+  const uint64_t task_;
   const MessagesAside messages_;
 };
 

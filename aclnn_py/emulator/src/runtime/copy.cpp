@@ -101,7 +101,7 @@ Status begin_synchronous(const char *routine) {
   if (const Status s = current_context(routine, &context)) return s;
   if (const Status s = check_unsafe_call(routine, ACL_ERROR_RT_CAPTURE_MODE_NOT_SUPPORT)) return s;
   Stream *const own = context->default_stream.load();
-  if (own == nullptr) return 0;
+  if (own == nullptr || !own->faults.any()) return 0;
   // It waits for nothing: the faults are those of the work that is done.
   const uint64_t since = own->faults.reports();
   return report_faults(*own, {own->completed.load(std::memory_order_acquire), since}, routine);

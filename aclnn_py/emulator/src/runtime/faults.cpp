@@ -43,7 +43,7 @@ void tell(const Stream &stream, const Fault &fault) {
     const auto &all = listeners().registered;
     return i < all.size() ? all[i] : i == all.size() ? listeners().single : nullptr;
   };
-  rtExceptionInfo info{fault.task, static_cast<uint32_t>(stream.id),
+  rtExceptionInfo info{static_cast<uint32_t>(fault.task), static_cast<uint32_t>(stream.id),
                        static_cast<uint32_t>(gettid()), static_cast<uint32_t>(stream.device),
                        static_cast<uint32_t>(fault.code)};
   for (size_t i = 0; const auto callback = nth(i); ++i) callback(&info);
