@@ -645,6 +645,9 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " out is a fault.",
     ),
     "posembedding": (
+        "RotaryPositionEmbedding and its gradient turn halves on a 910B for every mode but 1, and"
+        " ApplyRotaryPosEmbV2 for every rotaryMode, as CANN's host code does; the other modes of"
+        " their documents are those of a 950.",
         "NormRopeConcat rounds once, behind the rotation. A row of its tables turns the token of"
         " its number in the joined sequence; tokens behind the tables are not turned. Statistics"
         " have the shape (batch, tokens, heads, 1); norms by the root mean square have no mean.",

@@ -42,7 +42,9 @@ def rotary_position_embedding(
     sin : Tensor
         Sines of the angles. Dtype bfloat16 | float16 | float32.
     mode : int, default 0
-        How elements pair up: 0 by halves, 1 with their neighbour, 2 by quarters.
+        How elements pair up: 0 by halves, 1 with their neighbour. A chip of the 950 series also has
+        2, by quarters, and 3, with their neighbour and then by halves; a 910B pairs them by halves
+        for every mode but 1.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -335,9 +337,10 @@ def apply_rotary_pos_emb_(
         Sines of the angles, shape of ``cos``. Dtype bfloat16 | float16 | float32.
     layout : int, default 1
         1: ``(batch, tokens, heads, width)``; 2: ``(tokens, batch, heads, width)``; 3: ``(batch,
-        heads, tokens, width)``; 4: ``(tokens, heads, width)``.
+        heads, tokens, width)``; 4: ``(tokens, heads, width)``. A 910B takes 1 and 4.
     rotary_mode : str, default 'half'
-        How elements pair up: 'half', 'interleave' or 'quarter'.
+        How elements pair up: 'half', 'interleave' or 'quarter'. A 910B does not read it and pairs
+        them by halves.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.

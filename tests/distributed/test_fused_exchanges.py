@@ -162,7 +162,7 @@ def exchanged_first(
     values = {
         "x1": device(x1[rank]), "x2": device(np.ascontiguousarray(x2.T) if turned else x2),
         "bias": device(bias), "allto_all_axes": [-2, -1] if turned else None,
-        "group": comm.name, "comm_mode": "", "transpose_x1": False, "transpose_x2": turned,
+        "group": comm.name, "comm_mode": "aiv", "transpose_x1": False, "transpose_x2": turned,
         "output": untouched((3, n), dtype),
         "allto_all_out": untouched((3, h * ranks), dtype) if keeps else None,
     }  # fmt: skip
@@ -185,7 +185,7 @@ def exchanged_last(
         "x1": device(x1[rank]),
         "x2": device(np.ascontiguousarray(x2[rank].T) if turned else x2[rank]),
         "bias": device(bias), "allto_all_axes": [-1, -2] if turned else None,
-        "group": comm.name, "comm_mode": "", "transpose_x1": False, "transpose_x2": turned,
+        "group": comm.name, "comm_mode": "aiv", "transpose_x1": False, "transpose_x2": turned,
         "output": untouched((m * ranks, 2), dtype),
     }  # fmt: skip
     call("matmul_allto_all" + ("_v2" if version == 2 else ""), values)
@@ -211,7 +211,7 @@ def quantised_first(
     values = {
         "x1": device(x1[rank]), "x2": device(x2), "bias": device(bias),
         "x1_scale": device(first), "x2_scale": device(column), "comm_scale": None,
-        "x1_offset": None, "x2_offset": None, "group": comm.name, "comm_mode": "",
+        "x1_offset": None, "x2_offset": None, "group": comm.name, "comm_mode": "aiv",
         "allto_all_axes": None, "x1_quant_mode": 7 if floating else 3, "x2_quant_mode": 2,
         "comm_quant_mode": 0, "comm_quant_dtype": -1, "x1_quant_dtype": -1, "group_size": 0,
         "transpose_x1": False, "transpose_x2": False, "output": untouched((2, n), out_dtype),
@@ -241,7 +241,7 @@ def quantised_last(comm: Communicator, out_dtype: Any, version: int = 1) -> None
         "x1": device(x1[rank]), "x2": device(x2[rank]), "bias": device(bias),
         "x1_scale": device(row[rank]), "x2_scale": device(column[rank]), "comm_scale": None,
         "x1_offset": None, "x2_offset": None, "allto_all_axes": None, "group": comm.name,
-        "comm_mode": "", "x1_quant_mode": 3, "x2_quant_mode": 2, "comm_quant_mode": 0,
+        "comm_mode": "aiv", "x1_quant_mode": 3, "x2_quant_mode": 2, "comm_quant_mode": 0,
         "comm_quant_dtype": -1, "group_size": 0, "transpose_x1": False, "transpose_x2": False,
         "output": untouched((m * ranks, 2), out_dtype),
     }  # fmt: skip
@@ -283,7 +283,7 @@ def grouped_first(
         "gmm_weight": device(np.ascontiguousarray(weight.swapaxes(1, 2)) if turned else weight),
         "send_counts_tensor": None, "recv_counts_tensor": None, "mm_x": device(shared),
         "mm_weight": device(np.ascontiguousarray(shared_weight.T) if turned else shared_weight),
-        "group": comm.name, "comm_mode": "", "ep_world_size": ranks,
+        "group": comm.name, "comm_mode": "ai_cpu", "ep_world_size": ranks,
         "send_counts": counts[rank].reshape(-1).tolist(),
         "recv_counts": received.reshape(-1).tolist(), "trans_gmm_weight": turned,
         "trans_mm_weight": turned, "permute_out_flag": not turned,
@@ -316,7 +316,7 @@ def grouped_last(
         "gmm_x": device(everyone[rank]),
         "gmm_weight": device(np.ascontiguousarray(weight.swapaxes(1, 2)) if turned else weight),
         "send_counts_tensor": None, "recv_counts_tensor": None, "mm_x": None, "mm_weight": None,
-        "group": comm.name, "comm_mode": "", "ep_world_size": ranks,
+        "group": comm.name, "comm_mode": "ai_cpu", "ep_world_size": ranks,
         "send_counts": counts[:, rank].reshape(-1).tolist(),
         "recv_counts": counts[rank].reshape(-1).tolist(), "trans_gmm_weight": turned,
         "trans_mm_weight": False, "y": untouched((total, n), dtype), "mm_y": None,
@@ -343,7 +343,7 @@ def later_versions(comm: Communicator) -> None:
         "x1": device(x1), "x2": device(x2), "bias": device(whole(3, 6, dtype=np.int32)),
         "x3": device(whole(4, 4, 6)), "comm_quant_scale1": None, "comm_quant_scale2": None,
         "group": comm.name, "reduce_op": "sum", "comm_turn": 0, "stream_mode": 1,
-        "group_size": 0, "comm_quant_mode": 0, "comm_mode": "",
+        "group_size": 0, "comm_quant_mode": 0, "comm_mode": "ai_cpu",
     }  # fmt: skip
     row, column = device(scales(5, 4)), device(scales(6, 6))
     outputs = []
@@ -677,7 +677,7 @@ def exchanging(**change: Any) -> dict[str, Any]:
     new = ap.zeros
     return {
         "x1": new((2, 8), "float16"), "x2": new((16, 4), "float16"), "bias": None,
-        "allto_all_axes": None, "comm_mode": "", "transpose_x1": False, "transpose_x2": False,
+        "allto_all_axes": None, "comm_mode": "aiv", "transpose_x1": False, "transpose_x2": False,
         "output": new((1, 4), "float16"), "allto_all_out": None, **change,
     }  # fmt: skip
 
@@ -687,7 +687,7 @@ def grouping(**change: Any) -> dict[str, Any]:
     return {
         "gmm_x": new((2, 4), "float16"), "gmm_weight": new((1, 4, 3), "float16"),
         "send_counts_tensor": None, "recv_counts_tensor": None, "mm_x": None, "mm_weight": None,
-        "comm_mode": "", "ep_world_size": 2, "send_counts": [1, 1], "recv_counts": [1, 1],
+        "comm_mode": "ai_cpu", "ep_world_size": 2, "send_counts": [1, 1], "recv_counts": [1, 1],
         "trans_gmm_weight": False, "trans_mm_weight": False, "permute_out_flag": False,
         "gmm_y": new((2, 3), "float16"), "mm_y": None, "permute_out": None, **change,
     }  # fmt: skip

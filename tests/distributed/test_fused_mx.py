@@ -132,7 +132,7 @@ def arguments(
         "mm_weight": right[0], "mm_x_scale": left[1], "mm_weight_scale": right[1],
         "comm_quant_scale": None, "gmm_x_quant_mode": mode, "gmm_weight_quant_mode": mode,
         "mm_x_quant_mode": mode, "mm_weight_quant_mode": mode, "comm_quant_mode": 0,
-        "comm_quant_dtype": -1, "group_size": 0, "group": comm.name, "comm_mode": "",
+        "comm_quant_dtype": -1, "group_size": 0, "group": comm.name, "comm_mode": "ai_cpu",
         "ep_world_size": comm.world_size, "trans_gmm_weight": turned, "trans_mm_weight": turned,
         "mm_y": ap.full((3, 4), -7, F16) if shared else None, "shared": (one, other),
     }  # fmt: skip

@@ -216,6 +216,7 @@ REFUSALS: list[tuple[str, Any, int, str]] = [
     ("splitItem 4", lambda: {"split_item": 4}, 161002, "splitItem"),
     ("groupListType 3", lambda: {"list_type": 3}, 161002, "groupListType"),
     ("actType 6", lambda: {"act_type": 6}, 161002, "actType"),
+    ("actType 3", lambda: {"act_type": 3}, 161002, "actType"),
     ("activation of floats", lambda: {"act_type": 1}, 161002, "actType"),
     ("no group list", lambda: {"groups": None}, 161002, "groupList"),
     ("group list of int32", lambda: {"groups": tensor([1, 1, 6], np.int32)}, 161002, "groupList"),

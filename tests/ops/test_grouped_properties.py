@@ -7,7 +7,6 @@ result is known to the last bit.
 
 from __future__ import annotations
 
-import math
 from types import SimpleNamespace
 from typing import Any
 
@@ -283,19 +282,17 @@ def test_functions_take_blocks() -> None:
 
 
 def activated(v: Array, kind: int) -> Array:
-    erf = np.vectorize(math.erf, otypes=[np.float64])
     return {
         0: lambda: v,
         1: lambda: np.maximum(v, 0),
         2: lambda: v * 0.5 * (1 + np.tanh(np.sqrt(2 / np.pi) * (v + 0.044715 * v**3))),
-        3: lambda: v * 0.5 * (1 + erf(v / np.sqrt(2))),
         4: lambda: v / (1 + np.exp(-1.702 * v)),
         5: lambda: v / (1 + np.exp(-v)),
     }[kind]()
 
 
 @pytest.mark.parametrize("per_token", [False, True], ids=["static", "pertoken"])
-@pytest.mark.parametrize("act_type", range(6))
+@pytest.mark.parametrize("act_type", [0, 1, 2, 4, 5])
 @pytest.mark.parametrize("how", ["plain", "turned", "blocks"])
 def test_int8(how: str, act_type: int, per_token: bool) -> None:
     rng = np.random.default_rng(act_type)

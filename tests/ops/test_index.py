@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.chip_950 import Chip950, Given, Made
 from helpers.numerics import assert_same
 from helpers.operators import LAYOUTS, hollow, op, place, refusal, values
 
@@ -445,12 +446,14 @@ def test_later_duplicates_win() -> None:
     assert x.numpy().tolist() == [0, 7, 0]
 
 
+@pytest.mark.emulator_only(reason="the chip of the emulator can be chosen")
 def test_a_batch_of_gathers() -> None:
     x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
     index = np.array([[2, 0], [1, 1]])
-    out = hollow((2, 2, 4), np.float32)
-    ap.ops.gather_v3(place(x), 1, place(index), 1, 0, out)
-    assert_same(out.numpy(), np.stack([x[b][index[b]] for b in range(2)]))
+    with Chip950() as newer:
+        given = Given(x, "float32"), 1, Given(index, "int64"), 1, 0
+        (found,) = newer.operator("gather_v3", *given, Made((2, 2, 4), "float32"))
+    assert_same(found, np.stack([x[b][index[b]] for b in range(2)]))
 
 
 def test_attributes_outside_their_range_are_refused() -> None:

@@ -185,7 +185,6 @@ def test_the_gradient_of_normalised_joined_tokens(
 
 def test_what_does_not_fit_is_refused() -> None:
     x, table = hollow((1, 2, 3, 4), np.float32), hollow((1, 1, 3, 4), np.float32)
-    assert refusal(NAME, x, table, table, None, 2, x, table, table) == 561002
     assert refusal(NAME, x, table, x, None, 0, x, table, table) == 561002
     assert refusal(NAME, x, table, table, x, 0, x, x, table) == 561002
     assert refusal(NAME, x, x, x, x, 1, x, x, x) == 561002

@@ -25,7 +25,9 @@ ROWS = (
         {
             "cos": "Cosines of the angles.",
             "sin": "Sines of the angles.",
-            "mode": "How elements pair up: 0 by halves, 1 with their neighbour, 2 by quarters.",
+            "mode": "How elements pair up: 0 by halves, 1 with their neighbour. A chip of the 950 "
+            "series also has 2, by quarters, and 3, with their neighbour and then by halves; a "
+            "910B pairs them by halves for every mode but 1.",
         },
     ),
     Row(
@@ -128,8 +130,10 @@ ROWS = (
             "cos": "Cosines of the angles, with one head.",
             "sin": "Sines of the angles, shape of ``cos``.",
             "layout": "1: ``(batch, tokens, heads, width)``; 2: ``(tokens, batch, heads, width)``; "
-            "3: ``(batch, heads, tokens, width)``; 4: ``(tokens, heads, width)``.",
-            "rotary_mode": "How elements pair up: 'half', 'interleave' or 'quarter'.",
+            "3: ``(batch, heads, tokens, width)``; 4: ``(tokens, heads, width)``. A 910B takes 1 "
+            "and 4.",
+            "rotary_mode": "How elements pair up: 'half', 'interleave' or 'quarter'. A 910B does "
+            "not read it and pairs them by halves.",
         },
     ),
     Row(

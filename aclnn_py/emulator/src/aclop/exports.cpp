@@ -8,6 +8,7 @@
 #include "aclop/compiled.h"
 #include "core/device.h"
 #include "core/export.h"
+#include "core/kernel_call.h"
 #include "core/memory.h"
 #include "core/process.h"
 #include "core/slots.h"
@@ -92,6 +93,11 @@ Status refused(const Call &call, const Asked &a, Status code) {
               a.type, code, call.described().c_str());
 }
 
+Status plan(const Row &row, Call &call, uint64_t *workspace, aclOpExecutor **executor) {
+  const KernelCall kernel;
+  return row.phase_one(call, workspace, executor);
+}
+
 Status compile(const Asked &a) {
   const Row *row = nullptr;
   if (const Status s = check_asked(a, &row)) return s;
@@ -102,7 +108,7 @@ Status compile(const Asked &a) {
   }
   uint64_t workspace = 0;
   aclOpExecutor *executor = nullptr;
-  const Status s = row->phase_one(call, &workspace, &executor);
+  const Status s = plan(*row, call, &workspace, &executor);
   if (executor != nullptr) aclDestroyAclOpExecutor(executor);
   if (s != 0) return refused(call, a, s);
   note_compiled(call);
@@ -184,7 +190,7 @@ Status run(const Asked &a, const aclDataBuffer *const *inputs, aclDataBuffer *co
   }
   uint64_t workspace = 0;
   aclOpExecutor *made = nullptr;
-  if (const Status s = row->phase_one(call, &workspace, &made)) return refused(call, a, s);
+  if (const Status s = plan(*row, call, &workspace, &made)) return refused(call, a, s);
   Executor executor(made);
   if (find == Find::compile) note_compiled(call);
   return launch(call, a, workspace, std::move(executor), *stream, raw);

@@ -109,7 +109,7 @@ void check_forms(const BlockCall &c, bool tokens_first, Check &check, BlockSpars
       x->key_block = shape[1];
     }
   }
-  const bool newer = c.scales[0].name && chip_is_950();
+  const bool newer = chip_is_950();
   check.that(
       newer ? c.precise == 4 : c.precise == 0 || (c.precise == 1 && c.query->dtype == ACL_FLOAT16),
       "innerPrecise is %" PRId64 "; allowed: %s", c.precise, newer ? "4" : "0, and 1 for FLOAT16");

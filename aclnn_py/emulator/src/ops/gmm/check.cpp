@@ -92,8 +92,8 @@ class GroupedRules {
                 c_.group_list_type);
     check_.that(c_.group_list_type != 2 || c_.group_type == 0,
                 "groupListType is 2 (pairs), which needs groupType 0, not %" PRId64, c_.group_type);
-    check_.that(c_.activation >= 0 && c_.activation <= 5, "actType is %" PRId64 "; allowed: 0 to 5",
-                c_.activation);
+    check_.that(c_.activation >= 0 && c_.activation <= 5 && c_.activation != 3,
+                "actType is %" PRId64 "; allowed: 0, 1, 2, 4, 5", c_.activation);
     for (size_t i = 0; i < 5; ++i)
       check_.that(absent(c_.reserved[i]), "%s is given; it is reserved and must be null",
                   kReserved[i]);

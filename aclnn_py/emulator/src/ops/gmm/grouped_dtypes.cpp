@@ -134,10 +134,9 @@ class GroupedDtypes {
                 "scaleOptional is %s; with perTokenScaleOptional it is BF16 or FLOAT",
                 dtype_name(scale));
     if (chip_is_950())
-      check_.that(c_.activation == 0 || (!contains(kPacked, scale) && c_.activation != 3),
-                  "actType is %" PRId64 "; with scaleOptional of %s this chip takes %s",
-                  c_.activation, dtype_name(scale),
-                  contains(kPacked, scale) ? "0" : "0, 1, 2, 4 and 5");
+      check_.that(c_.activation == 0 || !contains(kPacked, scale),
+                  "actType is %" PRId64 "; with scaleOptional of %s this chip takes 0",
+                  c_.activation, dtype_name(scale));
     int8_bias(scale, y);
   }
 

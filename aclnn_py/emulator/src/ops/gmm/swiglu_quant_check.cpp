@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cinttypes>
 
+#include "core/chip.h"
 #include "ops/gmm/swiglu_quant.h"
 
 namespace emu {
@@ -29,9 +30,10 @@ class SwigluQuantRules {
   aclDataType kind(const aclTensor *t) const { return t->dtype == ACL_INT32 ? ACL_INT4 : t->dtype; }
 
   void modes() {
-    check_.that(c_.dequant_mode == 0 || c_.dequant_mode == 1,
-                "dequantMode is %" PRId64 "; allowed: 0 (scales by channel), 1 (by group of rows)",
-                c_.dequant_mode);
+    const bool newer = chip_is_950();
+    check_.that(c_.dequant_mode == 0 || (c_.dequant_mode == 1 && !newer),
+                "dequantMode is %" PRId64 "; allowed: 0 (scales by channel)%s", c_.dequant_mode,
+                newer ? "" : ", 1 (by group of rows)");
     check_.that(c_.dequant_dtype == 0, "dequantDtype is %" PRId64 "; this chip takes 0 (FLOAT)",
                 c_.dequant_dtype);
     check_.that(c_.quant_mode == 0, "quantMode is %" PRId64 "; this chip takes 0 (by token)",

@@ -3,6 +3,8 @@
 // Reading by index: IndexSelect, GatherV2, GatherV3, Embedding, Gather, GatherNd, Take,
 // RepeatInterleave.
 #include "aclnnop/index.h"
+#include "core/chip.h"
+#include "core/kernel_call.h"
 #include "core/statuses.h"
 #include "ops/index/addresses.h"
 #include "ops/shape/movement.h"
@@ -145,11 +147,16 @@ EMU_OPERATOR(GatherV2,
 EMU_CATCH
 
 // mode chooses between implementations (0, 1); 2 would let indices point outside and is not
-// offered.
+// offered. The host code of a 910B lets only the plainest call through; its kernel, which an
+// operator type of GE calls, has all of it.
 EMU_OPERATOR(GatherV3, (const aclTensor *self, int64_t dim, const aclTensor *index,
                         int64_t batchDims, int64_t mode, aclTensor *out)) {
   emu::Check check("aclnnGatherV3");
   check.that(mode == 0 || mode == 1, "mode is %lld; allowed: 0, 1", static_cast<long long>(mode));
+  check.that(
+      emu::chip_is_950() || emu::KernelCall::now() || (dim == 0 && batchDims == 0 && mode == 1),
+      "dim, batchDims and mode are %lld, %lld and %lld; this chip takes 0, 0 and 1",
+      static_cast<long long>(dim), static_cast<long long>(batchDims), static_cast<long long>(mode));
   if (!check.ok()) return check.status();
   return emu::plan_select({"aclnnGatherV3", "self", self, dim, "index", index, out, batchDims},
                           workspaceSize, executor);

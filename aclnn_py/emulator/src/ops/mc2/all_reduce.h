@@ -26,7 +26,8 @@ struct AllReduceCall {
   // Later versions name the scales after x1 and x2, whose parameters they put in that order.
   const char *dequant_name = "dequantScale", *pertoken_name = "pertokenScale";
   bool scales_by_operand = false;
-  const char *comm_mode = "";  // "": no parameter, or nothing chosen
+  bool names_mode = false;  // whether the operator has commMode
+  const char *comm_mode = nullptr;
   const aclTensor *residual = nullptr, *gamma = nullptr, *norm_out = nullptr;  // with_norm
   double epsilon = 0;
   const aclTensor *output = nullptr;  // y of the forms with a norm

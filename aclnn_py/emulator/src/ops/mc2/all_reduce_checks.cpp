@@ -128,11 +128,13 @@ void check_modes(Check &check, const AllReduceCall &c) {
              "reduceOp is \"%.40s\"; only \"sum\" is supported", c.reduce_op);
   check.that(c.stream_mode == 1, "streamMode is %" PRId64 "; only 1 (stop on failure) is allowed",
              c.stream_mode);
+  if (!c.names_mode) return;
   const bool a5 = hccl::chip() == hccl::Chip::a5;
   const char *mode = c.comm_mode;
-  check.that(!mode || !*mode || (a5 && (!std::strcmp(mode, "ai_cpu") || !std::strcmp(mode, "ccu"))),
-             "commMode is \"%.40s\"; on %s it can be %s", mode, hccl::chip_text(),
-             a5 ? "\"\", \"ai_cpu\" or \"ccu\"" : "\"\" only");
+  const bool known = mode ? !std::strcmp(mode, "ai_cpu") || (a5 && !std::strcmp(mode, "ccu")) : !a5;
+  check.that(known, "commMode is %s%.40s%s; on %s it can be %s", mode ? "\"" : "",
+             mode ? mode : "null", mode ? "\"" : "", hccl::chip_text(),
+             a5 ? "\"ai_cpu\" or \"ccu\"" : "null or \"ai_cpu\"");
 }
 
 void check_shapes(Check &check, const AllReduceCall &c) {

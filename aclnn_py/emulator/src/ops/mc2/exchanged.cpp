@@ -39,6 +39,7 @@ void check_presence(Check &check, const ExchangedCall &a) {
     check.optional("x2OffsetOptional", a.x2_offset);
   }
   check.optional("alltoAllAxesOptional", a.axes).required_text("group", a.group);
+  if (a.names_mode) check.required_text("commMode", a.comm_mode);
   check.required("output", a.output).optional("alltoAllOutOptional", a.exchanged);
 }
 
@@ -257,10 +258,13 @@ void check_exchange_modes(Check &check, const ExchangedCall &a) {
   check.that(usual, "alltoAllAxesOptional must be null or (%" PRId64 ", %" PRId64 ")", first,
              -3 - first);
   check.that(!a.transposed1, "transposeX1 is true; only false is supported");
-  const bool known = !a.comm_mode || !*a.comm_mode || is(a.comm_mode, "ai_cpu") ||
-                     is(a.comm_mode, chip == Chip::a2 ? "aiv" : "ccu");
-  check.that(known, "commMode is \"%.40s\"; on %s it can be \"\", \"ai_cpu\" or \"%s\"",
-             a.comm_mode, hccl::chip_text(), chip == Chip::a2 ? "aiv" : "ccu");
+  const bool known = is(a.comm_mode, chip == Chip::a2 ? "aiv" : "ai_cpu") ||
+                     (chip == Chip::a5 && is(a.comm_mode, "ccu"));
+  check.that(!a.names_mode || known, "commMode is \"%.40s\"; on %s it can be %s", a.comm_mode,
+             hccl::chip_text(),
+             chip == Chip::a2   ? "\"aiv\""
+             : chip == Chip::a5 ? "\"ai_cpu\" or \"ccu\""
+                                : "\"ai_cpu\"");
   if (!a.quantised) return;
   check.that(!a.comm_scale, "commScaleOptional is given; it must be null");
   check.that(!a.x1_offset, "x1OffsetOptional is given; it must be null");

@@ -16,6 +16,7 @@ struct ExchangedCall {
   bool transposed1, transposed2;
   const aclTensor *output;
   const aclTensor *exchanged = nullptr;
+  bool names_mode = false;  // whether the operator has commMode
   const char *comm_mode = nullptr;
   const aclTensor *x1_scale = nullptr, *x2_scale = nullptr;
   const aclTensor *comm_scale = nullptr, *x1_offset = nullptr, *x2_offset = nullptr;

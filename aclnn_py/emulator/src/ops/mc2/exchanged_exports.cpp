@@ -22,6 +22,7 @@ EMU_OPERATOR(AlltoAllMatmulV2,
   emu::ExchangedCall call{
       "aclnnAlltoAllMatmulV2", true,  false,       x1,          x2,    biasOptional,
       alltoAllAxesOptional,    group, transposeX1, transposeX2, output};
+  call.names_mode = true;
   call.comm_mode = commMode;
   call.exchanged = alltoAllOutOptional;
   return emu::plan_exchanged(call, workspaceSize, executor);
@@ -46,6 +47,7 @@ EMU_OPERATOR(MatmulAlltoAllV2,
   emu::ExchangedCall call{
       "aclnnMatmulAlltoAllV2", false, false,       x1,          x2,    biasOptional,
       alltoAllAxesOptional,    group, transposeX1, transposeX2, output};
+  call.names_mode = true;
   call.comm_mode = commMode;
   return emu::plan_exchanged(call, workspaceSize, executor);
 }
@@ -91,6 +93,7 @@ EMU_OPERATOR(AlltoAllQuantMatmulV2,
   emu::ExchangedCall call{
       "aclnnAlltoAllQuantMatmulV2", true,  true,        x1,          x2,    biasOptional,
       alltoAllAxesOptional,         group, transposeX1, transposeX2, output};
+  call.names_mode = true;
   call.comm_mode = commMode;
   call.exchanged = alltoAllOutOptional;
   call.x1_scale = x1ScaleOptional;
@@ -144,6 +147,7 @@ EMU_OPERATOR(QuantMatmulAlltoAllV2,
   emu::ExchangedCall call{
       "aclnnQuantMatmulAlltoAllV2", false, true,        x1,          x2,    biasOptional,
       alltoAllAxesOptional,         group, transposeX1, transposeX2, output};
+  call.names_mode = true;
   call.comm_mode = commMode;
   call.x1_scale = x1Scale;
   call.x2_scale = x2Scale;

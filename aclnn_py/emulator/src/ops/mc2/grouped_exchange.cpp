@@ -300,9 +300,9 @@ Status plan_grouped_exchange(const GroupedExchangeCall &a, uint64_t *workspace_s
   if (a.scales) {
     if (const Status s = check_chip(check, kInvalid)) return s;
   }
-  const bool known = !a.comm_mode || !*a.comm_mode || is(a.comm_mode, "ai_cpu") ||
-                     (is(a.comm_mode, "ccu") && chip == Chip::a5);
-  check.that(known, "commMode is \"%.40s\"; on %s it can be \"\" or \"ai_cpu\"%s", a.comm_mode,
+  const bool known =
+      !a.comm_mode || is(a.comm_mode, "ai_cpu") || (is(a.comm_mode, "ccu") && chip == Chip::a5);
+  check.that(known, "commMode is \"%.40s\"; on %s it can be \"ai_cpu\"%s", a.comm_mode,
              hccl::chip_text(), chip == Chip::a5 ? " or \"ccu\"" : "");
   if (check.ok()) check_shapes(check, a);
   if (check.ok() && a.scales) check_scales(check, a);

@@ -61,6 +61,7 @@ EMU_OPERATOR(MatmulAllReduceV3,
   emu::AllReduceCall call{"aclnnMatmulAllReduceV3", emu::Product::floating, x1, x2};
   call.bias = biasOptional;
   call.x3 = x3Optional;
+  call.names_mode = true;
   call.comm_mode = commMode;
   call.output = output;
   call.modes(group, reduceOp, commTurn, streamMode);

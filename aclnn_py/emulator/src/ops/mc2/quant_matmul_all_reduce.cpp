@@ -256,6 +256,7 @@ EMU_OPERATOR(QuantMatmulAllReduceV5,
   call.comm_scale2 = commQuantScale2Optional;
   call.output = output;
   call.modes(group, reduceOp, commTurn, streamMode);
+  call.names_mode = true;
   call.comm_mode = commMode;
   return emu::plan_later_int8(call, groupSize, commQuantMode, workspaceSize, executor);
 }

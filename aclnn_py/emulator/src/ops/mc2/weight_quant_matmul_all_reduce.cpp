@@ -75,6 +75,7 @@ EMU_OPERATOR(WeightQuantMatmulAllReduceV2,
   call.bias = biasOptional;
   call.few_bits(antiquantScale, antiquantOffsetOptional, antiquantGroupSize);
   call.x3 = x3Optional;
+  call.names_mode = true;
   call.comm_mode = commMode;
   call.output = output;
   call.modes(group, reduceOp, commTurn, streamMode);

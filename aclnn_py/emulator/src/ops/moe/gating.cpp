@@ -105,7 +105,7 @@ Check &check_gate(Check &check, const GroupGateArguments &a) {
   if (!check.ok()) return check;
   check_groups(check, a, experts);
   if (a.by_table()) check_table(check, a, tokens, experts);
-  const int64_t norms = a.second_version && chip_is_950() ? 2 : 1;
+  const int64_t norms = chip_is_950() ? 2 : 1;
   check.that(a.norm >= 0 && a.norm <= norms, "normType is %lld; allowed: 0 to %lld", Number{a.norm},
              Number{norms});
   check.that(a.renorm == 0 || a.renorm == 1, "renorm is %lld; allowed: 0 and 1", Number{a.renorm});

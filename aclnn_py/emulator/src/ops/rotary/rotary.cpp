@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rotary position embedding: x * cos + rotated(x) * sin, in float32, rounded once.
 #include "aclnnop/posembedding.h"
+#include "core/chip.h"
 #include "ops/rotary/rotate.h"
 
 #include <string>
@@ -8,16 +9,15 @@
 namespace emu {
 namespace {
 
-// The layout TND: one dimension for batch and sequence.
-constexpr int64_t kTokens = 4;
+// The layouts BSND and TND: the latter has one dimension for batch and sequence.
+constexpr int64_t kFirst = 1, kTokens = 4;
 
 struct ApplyCall {
   const char *op;
   aclTensor *query, *key;
   const aclTensor *cos, *sin;
   int64_t layout;
-  bool layout_known;    // whether the operator has this layout
-  const char *layouts;  // those it has, for the message
+  bool all_layouts;  // those between the first and the last too
   int64_t mode;
 };
 
@@ -26,8 +26,10 @@ Status plan_apply(const ApplyCall &a, uint64_t *workspace_size, aclOpExecutor **
   check.required("queryRef", a.query).required("keyRef", a.key);
   check.required("cos", a.cos).required("sin", a.sin);
   check.dtype("queryRef", a.query).dtype("keyRef", a.key).dtype("cos", a.cos).dtype("sin", a.sin);
-  check.that(a.layout_known, "layout is %lld; allowed: %s", static_cast<long long>(a.layout),
-             a.layouts);
+  const bool known = a.layout == kFirst || a.layout == kTokens ||
+                     (a.all_layouts && a.layout > kFirst && a.layout < kTokens);
+  check.that(known, "layout is %lld; allowed: %s", static_cast<long long>(a.layout),
+             a.all_layouts ? "1 to 4" : "1 (BSND), 4 (TND)");
   if (!check.ok()) return check.status();
   const int rank = a.layout == kTokens ? 3 : 4;
   check.rank("queryRef", a.query, rank, rank).rank("keyRef", a.key, rank, rank);
@@ -60,6 +62,7 @@ EMU_OPERATOR(RotaryPositionEmbedding, (const aclTensor *x, const aclTensor *cos,
   Check check("aclnnRotaryPositionEmbedding");
   check.required("x", x).required("cos", cos).required("sin", sin).required("out", out);
   check.dtype("x", x).dtype("cos", cos).dtype("sin", sin).dtype("out", out);
+  mode = mode_of_chip(mode);
   check.that(mode >= 0 && mode <= 3, "mode is %lld; allowed: 0 to 3", static_cast<long long>(mode));
   check_tables(check, "x", x, cos, sin, mode);
   if (check.ok())
@@ -89,15 +92,13 @@ EMU_OPERATOR(ApplyRotaryPosEmb, (aclTensor *queryRef, aclTensor *keyRef, const a
   call.cos = cos;
   call.sin = sin;
   call.layout = layout;
-  call.layout_known = layout == 1 || layout == emu::kTokens;
-  call.layouts = "1 (BSND), 4 (TND)";
   call.mode = emu::kHalf;
   return emu::plan_apply(call, workspaceSize, executor);
 }
 EMU_CATCH
 
-// layout: 1 BSND, 2 SBND, 3 BNSD, 4 TND. The arithmetic is the same: cos and sin broadcast over the
-// heads.
+// layout: 1 BSND, 4 TND, on a 950 also 2 SBND and 3 BNSD. The arithmetic is the same: cos and sin
+// broadcast over the heads. A 910B's kernel does not read rotaryMode: it turns halves.
 EMU_OPERATOR(ApplyRotaryPosEmbV2, (aclTensor *queryRef, aclTensor *keyRef, const aclTensor *cos,
                                    const aclTensor *sin, int64_t layout, const char *rotaryMode)) {
   using namespace emu;
@@ -115,9 +116,8 @@ EMU_OPERATOR(ApplyRotaryPosEmbV2, (aclTensor *queryRef, aclTensor *keyRef, const
   call.cos = cos;
   call.sin = sin;
   call.layout = layout;
-  call.layout_known = layout >= 1 && layout <= kTokens;
-  call.layouts = "1 to 4";
-  call.mode = mode;
+  call.all_layouts = chip_is_950();
+  call.mode = chip_is_950() ? mode : kHalf;
   return plan_apply(call, workspaceSize, executor);
 }
 EMU_CATCH

@@ -82,9 +82,9 @@ EMU_OPERATOR(RotaryPositionEmbeddingGrad,
         std::pair<const char *, const aclTensor *>{"dsinOut", dsinOut}}) {
     if (tensor) check.same_dtype(name, tensor->dtype, "dy", dy->dtype);
   }
-  const int64_t modes = chip_is_950() ? 3 : 1;
-  check.tiling().that(mode >= 0 && mode <= modes, "mode is %lld; allowed: 0 to %lld",
-                      static_cast<long long>(mode), static_cast<long long>(modes));
+  mode = mode_of_chip(mode);
+  check.tiling().that(mode >= 0 && mode <= 3, "mode is %lld; allowed: 0 to 3",
+                      static_cast<long long>(mode));
   check.rank("dy", dy, 3, 4);
   if (!check.ok()) return check.status();
   const int rank = static_cast<int>(dy->rank());

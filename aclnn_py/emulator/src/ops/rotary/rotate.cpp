@@ -2,7 +2,11 @@
 // build flags: -O2
 #include "ops/rotary/rotate.h"
 
+#include "core/chip.h"
+
 namespace emu {
+
+int64_t mode_of_chip(int64_t mode) { return chip_is_950() || mode == kInterleave ? mode : kHalf; }
 
 void rotate(int64_t mode, const float *x, const float *cos, const float *sin, int64_t width,
             float *y) {

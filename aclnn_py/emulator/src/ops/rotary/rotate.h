@@ -8,6 +8,9 @@ namespace emu {
 
 enum RotaryMode : int64_t { kHalf = 0, kInterleave = 1, kQuarter = 2, kInterleaveHalf = 3 };
 
+// How this chip turns for a mode: a 910B turns halves for every mode but that of pairs.
+int64_t mode_of_chip(int64_t mode);
+
 // y = x * cos + rotated(x) * sin for one row. x and y are different memory.
 void rotate(int64_t mode, const float *x, const float *cos, const float *sin, int64_t width,
             float *y);
