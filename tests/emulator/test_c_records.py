@@ -250,3 +250,39 @@ def test_a_program_under_check_is_recorded_too(program: Path, tmp_path: Path) ->
     done = recorded(program, tmp_path / "calls.rec", "operators", ACLNN_PY_CHECK="1")
     assert (done.returncode, done.stderr) == (0, "")
     assert [call.operator for call in RecordReader(tmp_path / "calls.rec").calls] == CALLS
+
+
+@pytest.mark.parametrize("variable", ["ACLNN_PY_RECORD", "ACLNN_PY_TRACE"])
+def test_a_limit_of_files_ends_the_record_and_not_the_program(
+    program: Path, tmp_path: Path, variable: str
+) -> None:
+    whole = recorded(program, tmp_path / "whole", "operators")
+    limited = tmp_path / "limited.sh"
+    limited.write_text(f"#!/bin/sh\nulimit -f 4\nexec {program} operators\n")
+    limited.chmod(0o755)
+    other = {"ACLNN_PY_RECORD": ""} if variable == "ACLNN_PY_TRACE" else {}
+    done = recorded(limited, tmp_path / "calls", **other, **{variable: str(tmp_path / "calls")})
+    assert (done.returncode, done.stdout) == (0, whole.stdout), done.stderr
+    assert done.stderr.count("File too large") == 1
+
+
+def test_a_pipe_that_nobody_reads_any_more_ends_the_trace(program: Path, tmp_path: Path) -> None:
+    whole = recorded(program, tmp_path / "whole", "operators")
+    reader, writer = os.pipe()
+    fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+    env = {key: value for key, value in os.environ.items() if not key.startswith("ACLNN_PY_")}
+    env |= {"ACLNN_PY_EMULATOR_MEMORY": "64M", "ACLNN_PY_TRACE": f"/proc/self/fd/{writer}"}
+    with subprocess.Popen(
+        [str(program), "operators"],
+        env=env,
+        pass_fds=[writer],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as running:
+        os.close(writer)
+        assert os.read(reader, 1) == b"#"
+        os.close(reader)  # the pipe is smaller than the trace
+        out, err = running.communicate(timeout=240.0)
+    assert (running.returncode, out) == (0, whole.stdout), err
+    assert err.count("Broken pipe; the trace ends here") == 1

@@ -244,13 +244,17 @@ def test_on_a_card_the_tool_of_cann_exports(
 ) -> None:
     monkeypatch.setattr(profile_module, "device_kind", lambda: "npu")
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ProfileError, match="msprof is not on the path"), ap.tools.profile():
+    with (
+        pytest.warns(RuntimeWarning, match="msprof is not on the path"),
+        ap.tools.profile() as none,
+    ):
         pass
+    assert isinstance(none.failure, ProfileError) and none.tasks == []
     tool = tmp_path / "msprof"
     tool.write_text("#!/bin/sh\necho broken >&2\nexit 3\n")
     tool.chmod(tool.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}/bin")
-    with pytest.raises(ProfileError, match="ended with 3: broken"), ap.tools.profile():
+    with pytest.warns(RuntimeWarning, match="ended with 3: broken"), ap.tools.profile():
         pass
     tool.write_text('#!/bin/sh\n[ "$1" = --export=on ]\n')
     with ap.tools.profile() as found:

@@ -145,12 +145,12 @@ class RecordWriter:
 
     def discard(self) -> None:
         """Leave nothing of what was written; of a journal, what was written so far."""
-        with contextlib.suppress(OSError):  # a full disk refuses the rest of the archive too
+        with contextlib.suppress(Exception):  # a full disk refuses the rest of the archive too
             self._zip.close()
         with contextlib.suppress(OSError):
             self._file.close()
         if not self.journal:  # which holds what was written before
-            with contextlib.suppress(FileNotFoundError):
+            with contextlib.suppress(OSError):
                 os.unlink(self._partial)
 
 

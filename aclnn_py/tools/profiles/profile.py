@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
 import tempfile
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
@@ -56,13 +58,15 @@ class profile:
         Marks and ranges that the program set (``mstxMarkA``, ``mstxRangeStartA``, ``aclprofMark``
         and their kin). A range that ends after the block is left out.
 
+    failure : Exception or None
+        Why there are no results, for example a full disk, or CANN's ``msprof`` that is not on the
+        path. A warning at the end of the block says so too, and the block is not disturbed.
+
     Raises
     ------
     AclError
-        100042 another profile of this process is under way; 500005 the folder cannot be written.
-    ProfileError
-        At the end of the block, on an NPU: the files could not be exported, because CANN's
-        ``msprof`` is not on the path or failed.
+        At the start of the block: 100042 another profile of this process is under way; 500005 the
+        folder cannot be written.
 
     Notes
     -----
@@ -92,6 +96,7 @@ class profile:
         self.tasks: list[DeviceTask] = []
         self.calls: list[HostCalls] = []
         self.marks: list[Mark] = []
+        self.failure: Exception | None = None
 
     def __enter__(self) -> profile:
         if self._config is not None:
@@ -147,9 +152,14 @@ class profile:
                 check_acl(stopped, "aclprofStop")
                 check_acl(written, "aclprofFinalize")
                 self._read()
+        except Exception as error:
+            self.failure = error
+            text = f"aclnn_py.tools.profile: the profile has no results: {error}"
+            warnings.warn(text, RuntimeWarning, stacklevel=2)
         finally:
             if self._temporary is not None:
-                self._temporary.cleanup()
+                with contextlib.suppress(OSError):
+                    self._temporary.cleanup()
                 self._temporary = None
 
     def _synchronize(self) -> None:

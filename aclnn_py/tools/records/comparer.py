@@ -92,6 +92,8 @@ class compare:
             recording.__exit__(kind, value, traceback)
             if kind is not None and not issubclass(kind, Exception):
                 return  # the program was interrupted
+            if recording.failure is not None:
+                raise recording.failure  # there is nothing to compare
             path = Path(folder) / "block"
             self.calls = _on_the_emulator(path)
             if self.first is not None and self._save is not None:

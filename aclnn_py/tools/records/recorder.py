@@ -49,13 +49,16 @@ class record:
     calls : int
         How many calls were recorded so far.
     left_out : int
-        How many launches were left out, because a graph was being captured.
+        How many launches were left out: those that a graph captured, and those that could not be
+        recorded.
+    failure : Exception or None
+        Why there is no record, for example a full disk; then an earlier file of this name is
+        unchanged. A warning at the end of the block says so too, and the block is not disturbed.
 
     Raises
     ------
     OSError
-        At the start of the block: the file cannot be created. At its end: the file could not be
-        written; then an earlier file of this name is unchanged.
+        At the start of the block: the file cannot be created.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -71,6 +74,11 @@ class record:
     def left_out(self) -> int:
         """How many launches were left out."""
         return 0 if self._keeper is None else self._keeper.left_out
+
+    @property
+    def failure(self) -> Exception | None:
+        """Why there is no record; None while it can be written."""
+        return None if self._keeper is None else self._keeper.failure
 
     def __enter__(self) -> record:
         if self._keeper is not None and self._keeper in observers():
@@ -90,11 +98,12 @@ class record:
         assert self._keeper is not None
         remove_observer(self._keeper)
         failure = self._keeper.close()
-        if failure is None:
-            return
-        if value is None:
-            raise failure
-        warnings.warn(f"nothing was recorded: {failure}", RuntimeWarning, stacklevel=2)
+        lost = [f"{calls} calls are left out: {why}" for why, calls in self._keeper.lost.items()]
+        if failure is not None:
+            lost = [f"nothing was recorded: {failure}"]
+        if lost:
+            text = f"aclnn_py.tools.record: {self._path}: {'; '.join(lost)}"
+            warnings.warn(text, RuntimeWarning, stacklevel=2)
 
 
 def start_from_environment(path: str) -> None:
@@ -139,7 +148,9 @@ class _Keeper(Observer):
         say: Callable[[str], None] | None = None,
     ) -> None:
         self.calls = self.left_out = 0
-        self._failure: OSError | None = None
+        self.lost: dict[str, int] = {}  # calls that could not be recorded, by the reason
+        self.failure: Exception | None = None
+        self._closed = False
         self._opened = opened
         self._open: RecordWriter | None = None
         self._limit = limit_nbytes
@@ -149,24 +160,25 @@ class _Keeper(Observer):
         self._begun: dict[Launch, tuple[CallSketch, list[str | None]]] = {}
 
     def before(self, launch: Launch) -> None:
-        if launch.op is None or self._failure is not None:
-            return
-        if os.getpid() != self._process:
-            return  # a forked child: the file is its parent's
+        if launch.op is None or os.getpid() != self._process:
+            return  # a graph, or a forked child: the file is its parent's
         if launch.stream.state.capturing():
             self._leave_out(launch, "a graph captures it, so it does not run")
             return
-        sketch = CallSketch(launch.op, launch.values)
-        over = False
-        with self._lock, self._stopping():
-            writer = self.open()
-            over = self._limit is not None and writer.nbytes + 2 * sketch.nbytes > self._limit
-            if not over:
-                self._begun[launch] = sketch, sketch.keep(writer)
-        if over:
-            self._leave_out(
-                launch, f"the record has reached its limit of {self._limit} bytes ({_LIMIT})"
-            )
+        with self._leaving_out(launch):
+            sketch = CallSketch(launch.op, launch.values)
+            over = False
+            with self._lock, self._stopping():
+                if self._closed:
+                    return
+                writer = self.open()
+                over = self._limit is not None and writer.nbytes + 2 * sketch.nbytes > self._limit
+                if not over:
+                    self._begun[launch] = sketch, sketch.keep(writer)
+            if over:
+                self._leave_out(
+                    launch, f"the record has reached its limit of {self._limit} bytes ({_LIMIT})"
+                )
 
     def open(self) -> RecordWriter:
         """Return the writer; its first use makes the file."""
@@ -179,6 +191,8 @@ class _Keeper(Observer):
         if self._say is None:
             return
         with self._lock, self._stopping():
+            if self._closed:
+                return
             name = launch.op.c_name if launch.op is not None else launch.name
             if self.open().leave_out(name, why):
                 self._say(f"{name} is left out: {why}")
@@ -187,18 +201,23 @@ class _Keeper(Observer):
         begun = self._begun.pop(launch, None)
         if begun is None:
             return
-        sketch, before = begun
-        failure = launch.error
-        fault: StatusError | None = None
-        if failure is None and launch.kind == "plan":
+        if launch.error is None and launch.kind == "plan":
             return  # its run is the call
-        if failure is not None and not isinstance(failure, StatusError):
+        if launch.error is not None and not isinstance(launch.error, StatusError):
             return  # refused before the library was asked
+        with self._leaving_out(launch):
+            self._complete(launch, *begun)
+
+    def _complete(self, launch: Launch, sketch: CallSketch, before: list[str | None]) -> None:
+        failure = launch.error if isinstance(launch.error, StatusError) else None
+        fault: StatusError | None = None
         after: list[str | None] = [None] * len(before)
         if failure is None:
             try:
                 launch.stream.synchronize()
                 with self._lock, self._stopping():
+                    if self._closed:
+                        return  # the block has ended meanwhile
                     after = sketch.keep(self.open(), written_only=True)
             except StatusError as error:
                 failure = fault = error
@@ -215,39 +234,71 @@ class _Keeper(Observer):
             line=launch.line,
         )
         with self._lock, self._stopping():
-            self.open().add(call)
-            self.calls += 1
+            if not self._closed:
+                self.open().add(call)
+                self.calls += 1
         if fault is not None:
             raise fault
 
     @contextlib.contextmanager
-    def _stopping(self) -> Iterator[None]:
-        """When the file cannot be written, end the record and not the program."""
+    def _leaving_out(self, launch: Launch) -> Iterator[None]:
+        """Leave out a call that cannot be recorded: the program makes it all the same.
+
+        A status of the library is the program's own fault, which it has to hear of.
+        """
         try:
             yield
-        except OSError as error:
-            if isinstance(error, AclnnPyError):
-                raise
-            path = error.filename if self._open is None else self._open.path
-            self._failure = OSError(error.errno, error.strerror, path and os.fspath(path))
-            if self._open is not None:
-                self._open.discard()
-            remove_observer(self)
-            if self._say is not None:
-                self._say(f"{error.strerror}; the record ends here, after {self.calls} calls")
+        except StatusError:
+            raise
+        except Exception as error:
+            why = f"{type(error).__name__}: {error}"
+            self.lost[why] = self.lost.get(why, 0) + 1
+            self._leave_out(launch, why)
 
-    def close(self) -> OSError | None:
-        """Complete the file, or return why there is none."""
+    @contextlib.contextmanager
+    def _stopping(self) -> Iterator[None]:
+        """When the file cannot be written, end the record and not the program.
+
+        Errors of the package are about the memory of a call and not about the file.
+        """
+        try:
+            yield
+        except AclnnPyError:
+            raise
+        except Exception as error:
+            self._stop(error)
+
+    def _stop(self, error: Exception) -> None:
+        self._closed = True
+        self.failure = error
+        if isinstance(error, OSError):
+            path = error.filename if self._open is None else self._open.path
+            self.failure = OSError(error.errno, error.strerror, path and os.fspath(path))
+        if self._open is not None:
+            self._open.discard()
+        remove_observer(self)
+        if self._say is not None:
+            why = error.strerror if isinstance(error, OSError) else f"{error!r}"
+            self._say(f"{why}; the record ends here, after {self.calls} calls")
+
+    def close(self) -> Exception | None:
+        """Complete the file, or return why there is none.
+
+        Calls of other threads that are under way are not in it.
+        """
         if self._open is None:
-            return self._failure
+            return self.failure
         if os.getpid() != self._process:
             self._open.leave_to_parent()
             return None
         with self._lock:
-            if self._failure is None:
+            if not self._closed:
+                self._closed = True
                 self._open.about.update(about_this_process())
                 try:
                     self._open.close()
-                except OSError as error:
-                    self._failure = error
-            return self._failure
+                except Exception as error:
+                    self.failure = error
+                    if self._say is not None:
+                        self._say(f"{error}; the record has no end")
+            return self.failure

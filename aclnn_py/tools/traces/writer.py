@@ -6,13 +6,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import fcntl
 import os
 import threading
 import time
 import warnings
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from types import TracebackType
 from typing import Any
@@ -46,19 +48,25 @@ class trace:
         "text" (a line per call) or "json" (for Perfetto and chrome://tracing, with a row per thread
         and a row per stream). Default is "json" for a path that ends in ``.json``, else "text".
 
+    Attributes
+    ----------
+    failure : Exception or None
+        Why the trace has stopped, for example a full disk; the file has the calls before that. A
+        warning at the end of the block says so too, and the block is not disturbed.
+
     Raises
     ------
     ValueError
         ``form`` has another value.
     OSError
-        At the start of the block: the file cannot be written, or another trace writes to it. At its
-        end: writing failed, for example because the disk is full, and the trace stopped there.
+        At the start of the block: the file cannot be written, or another trace writes to it.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, form: str | None = None) -> None:
         self._path = os.fspath(path)
         self._form = form_of(self._path, form)
         self._sink: _Sink | None = None
+        self.failure: Exception | None = None
 
     def __enter__(self) -> trace:
         if self._sink is not None:
@@ -80,10 +88,10 @@ class trace:
             return
         sink.detach()
         sink.close()
+        self.failure = sink.failure
         if sink.failure is not None:
-            if value is None:
-                raise sink.failure
-            warnings.warn(_stopped(sink.failure), RuntimeWarning, stacklevel=2)
+            text = f"aclnn_py.tools.trace: {_stopped(sink.failure)}"
+            warnings.warn(text, RuntimeWarning, stacklevel=2)
 
 
 def start_from_environment(path: str) -> None:
@@ -93,31 +101,31 @@ def start_from_environment(path: str) -> None:
     touch it.
     """
 
-    def report(failure: OSError) -> None:
+    def report(failure: Exception) -> None:
         warnings.warn(f"ACLNN_PY_TRACE: {_stopped(failure)}", RuntimeWarning, stacklevel=2)
 
     # Nobody closes it: the calls that release objects at exit belong to the trace too.
     _Sink(for_this_process(path), form_of(path, None), report).attach()
 
 
-def _stopped(failure: OSError) -> str:
-    return f"the trace has stopped: {failure}"
+def _stopped(failure: Exception) -> str:
+    return f"the trace has stopped, later calls are not in it: {failure}"
 
 
 class _Sink(Observer):
     """The file that the calls are written to; it is complete after each call."""
 
     def __init__(
-        self, path: str, form: str, report: Callable[[OSError], None] | None = None
+        self, path: str, form: str, report: Callable[[Exception], None] | None = None
     ) -> None:
-        self.failure: OSError | None = None
+        self.failure: Exception | None = None
         self._path = path
         self._form = form
         self._report = report
         self._started = time.perf_counter_ns()
         # A finalizer may run on this thread while calls are being written. The calls it makes are
-        # queued here; waiting for the lock would be a deadlock.
-        self._pending: deque[tuple[Call, ...]] = deque()
+        # queued here, and why a call has no text; waiting for the lock would be a deadlock.
+        self._pending: deque[tuple[Call, ...] | Exception] = deque()
         self._writing = threading.Lock()
         self._writer: Writer | None = None
         self._file = -1
@@ -137,6 +145,10 @@ class _Sink(Observer):
     # ---- calls that are observed
 
     def after(self, launch: Launch) -> None:
+        with self._stopping():
+            self._add(*self._calls_of(launch))
+
+    def _calls_of(self, launch: Launch) -> list[Call]:
         thread, stream = threading.get_native_id(), launch.stream
         notes: dict[str, Any] = {}
         if launch.kind != "call":
@@ -168,26 +180,26 @@ class _Sink(Observer):
         if launch.phase_two_ns is not None:
             begun = launch.phase_two_begun_ns or launch.begun_ns
             calls.append(call(launch.name, begun, launch.phase_two_ns, *c_syntax.phase_two(launch)))
-        if calls:
-            self._add(*calls)
+        return calls
 
     def _wrap(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def traced(*arguments: Any) -> Any:
             begun = time.perf_counter_ns()
             result = function(*arguments)
             ended = time.perf_counter_ns()
-            self._add(
-                Call(
-                    name=name,
-                    operator=False,
-                    begun_us=(begun - self._started) / 1000,
-                    lasted_us=(ended - begun) / 1000,
-                    thread=threading.get_native_id(),
-                    stream=None,
-                    arguments=c_syntax.function_arguments(name, arguments),
-                    status=c_syntax.function_result(name, result),
+            with self._stopping():
+                self._add(
+                    Call(
+                        name=name,
+                        operator=False,
+                        begun_us=(begun - self._started) / 1000,
+                        lasted_us=(ended - begun) / 1000,
+                        thread=threading.get_native_id(),
+                        stream=None,
+                        arguments=c_syntax.function_arguments(name, arguments),
+                        status=c_syntax.function_result(name, result),
+                    )
                 )
-            )
             return result
 
         return traced
@@ -195,9 +207,12 @@ class _Sink(Observer):
     # ---- calls that are written
 
     def _add(self, *calls: Call) -> None:
-        if self._closed or os.getpid() != self._process:
+        if not calls or self._closed or os.getpid() != self._process:
             return  # a forked child: the file is its parent's
-        self._pending.append(calls)
+        self._queue(calls)
+
+    def _queue(self, item: tuple[Call, ...] | Exception) -> None:
+        self._pending.append(item)
         # The thread that holds the lock checks again after releasing it.
         while self._pending and self._writing.acquire(blocking=False):
             try:
@@ -205,15 +220,25 @@ class _Sink(Observer):
             finally:
                 self._writing.release()
 
+    @contextlib.contextmanager
+    def _stopping(self) -> Iterator[None]:
+        """Whatever goes wrong here ends the trace and not the program."""
+        try:
+            yield
+        except Exception as error:
+            self._queue(error)
+
     def _write_pending(self) -> None:
         try:
             if self._writer is None and not self._closed and self._pending:
                 self.open()
             while self._pending:
-                calls = self._pending.popleft()
+                item = self._pending.popleft()
+                if isinstance(item, Exception):
+                    raise item
                 if self._writer is not None:
-                    self._append(self._writer.text_of(calls))
-        except OSError as error:
+                    self._append(self._writer.text_of(item))
+        except Exception as error:
             self._stop(error)
 
     def open(self) -> None:
@@ -244,12 +269,17 @@ class _Sink(Observer):
             done += os.pwrite(self._file, whole[done:], self._end + done)
         self._end += len(data)
 
-    def _stop(self, error: OSError) -> None:
+    def _stop(self, error: Exception) -> None:
+        if self.failure is not None:
+            return
         self.detach()
         self._pending.clear()
-        self.failure = OSError(error.errno, error.strerror, self._path)
+        self.failure = error
+        if isinstance(error, OSError):
+            self.failure = OSError(error.errno, error.strerror, self._path)
         if self._writer is not None:
-            os.ftruncate(self._file, self._end)  # removes half a call
+            with contextlib.suppress(OSError):  # of what is no file on a disk
+                os.ftruncate(self._file, self._end)  # removes half a call
         self._let_go()
         if self._report is not None:
             self._report(self.failure)
@@ -265,4 +295,7 @@ class _Sink(Observer):
             if self._writer is not None:
                 self._write_pending()
             if self._writer is not None:
+                if os.fstat(self._file).st_nlink == 0:
+                    gone = "the file was removed while it was written"
+                    self.failure = OSError(errno.ENOENT, gone, self._path)
                 self._let_go()

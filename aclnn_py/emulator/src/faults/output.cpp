@@ -2,6 +2,7 @@
 #include "faults/output.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -32,11 +33,13 @@ std::string path_of(const char *variable, const char *kind) {
 }
 
 int open_output(const std::string &path, std::string *why) {
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0644);
+  // Without O_NONBLOCK a pipe that nobody reads would be waited for.
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0644);
   if (file < 0) {
-    *why = std::strerror(errno);
+    *why = errno == ENXIO ? "nobody reads this pipe" : std::strerror(errno);
     return -1;
   }
+  fcntl(file, F_SETFL, fcntl(file, F_GETFL) & ~O_NONBLOCK);
   if (flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     *why = "another process writes to it; put %p or %r into the name";
   } else if (ftruncate(file, 0) != 0 && errno != EINVAL) {  // EINVAL: no regular file
@@ -48,7 +51,30 @@ int open_output(const std::string &path, std::string *why) {
   return -1;
 }
 
+QuietWrites::QuietWrites() {
+  sigset_t pending;
+  sigemptyset(&both_);
+  sigaddset(&both_, SIGPIPE);
+  sigaddset(&both_, SIGXFSZ);
+  // One that waits already is the program's.
+  sigpending(&pending);
+  for (const int signal : {SIGPIPE, SIGXFSZ}) {
+    if (sigismember(&pending, signal) == 1) sigdelset(&both_, signal);
+  }
+  pthread_sigmask(SIG_BLOCK, &both_, &before_);
+}
+
+QuietWrites::~QuietWrites() {
+  const int problem = errno;
+  const timespec at_once{};
+  while (sigtimedwait(&both_, nullptr, &at_once) > 0) {
+  }
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  errno = problem;
+}
+
 bool write_at(int file, const void *data, size_t bytes, size_t at) {
+  const QuietWrites quiet;
   const auto *from = static_cast<const char *>(data);
   for (size_t done = 0; done < bytes;) {
     ssize_t n = pwrite(file, from + done, bytes - done, static_cast<off_t>(at + done));

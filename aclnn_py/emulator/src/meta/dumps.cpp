@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstddef>
+#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -16,6 +17,7 @@
 
 #include "core/date_and_time.h"
 #include "core/stream.h"
+#include "faults/output.h"
 #include "faults/pages.h"
 #include "meta/pieces.h"
 
@@ -32,12 +34,13 @@ struct Dumps {
   DumpRequest request;
   DumpListener listener = nullptr;
   std::string folder;  // with the time at which the dumps began
+  std::atomic<bool> incomplete{false};
 };
 
 std::mutex g_mutex;
-std::shared_ptr<const Dumps> g_dumps;  // guarded by g_mutex; null when nothing is dumped
+std::shared_ptr<Dumps> g_dumps;  // guarded by g_mutex; null when nothing is dumped
 
-std::shared_ptr<const Dumps> current() {
+std::shared_ptr<Dumps> current() {
   std::lock_guard<std::mutex> lock(g_mutex);
   return g_dumps;
 }
@@ -174,17 +177,15 @@ class Sink {
       nbytes -= part;
     }
   }
-  Status finish(const std::string &what) {
+  // Why the dump is incomplete; empty when it is not.
+  std::string finish() {
     if (listener_ != nullptr && !failed()) tell(true);
     if (file_ >= 0 && ::close(std::exchange(file_, -1)) != 0 && !failed()) error_ = errno;
     if (refused_ != 0) {
-      return fail(ACL_ERROR_WRITE_FILE,
-                  "%s: the function of acldumpRegCallback returned %d for a piece of %s.",
-                  what.c_str(), refused_, path_.c_str());
+      return "the function of acldumpRegCallback returned " + std::to_string(refused_) +
+             " for a piece of " + path_;
     }
-    if (error_ == 0) return 0;
-    return fail(ACL_ERROR_WRITE_FILE, "%s: the dump %s cannot be written: %s.", what.c_str(),
-                path_.c_str(), std::strerror(error_));
+    return error_ == 0 ? "" : path_ + " cannot be written: " + std::strerror(error_);
   }
 
  private:
@@ -192,6 +193,7 @@ class Sink {
   acldumpChunk *chunk() { return reinterpret_cast<acldumpChunk *>(piece_.get()); }
 
   size_t put(const unsigned char *at, size_t nbytes) {
+    const faults::QuietWrites quiet;
     const ssize_t written = ::write(file_, at, nbytes);
     if (written < 0 && errno != EINTR) error_ = errno;
     return written < 0 ? 0 : static_cast<size_t>(written);
@@ -224,28 +226,34 @@ std::string plain(std::string word) {
 }
 
 // Makes FOLDER/device; what a name stands for that is too long for a file is written down there.
-Status make_folder(const Dumps &dumps, const std::string &folder, const std::string &what) {
+// Both answer with the reason when they cannot.
+std::string make_folder(const Dumps &dumps, const std::string &folder) {
   for (const std::string &part : {dumps.folder, folder}) {
     if (mkdir(part.c_str(), 0750) == 0 || errno == EEXIST) continue;
-    return fail(ACL_ERROR_WRITE_FILE, "%s: the folder %s for dumps cannot be made: %s.",
-                what.c_str(), part.c_str(), std::strerror(errno));
+    return "the folder " + part + " cannot be made: " + std::strerror(errno);
   }
-  return 0;
+  return "";
 }
 
-Status map_name(const std::string &folder, const std::string &digits, const std::string &name,
-                const std::string &what) {
+std::string map_name(const std::string &folder, const std::string &digits,
+                     const std::string &name) {
   static std::mutex one_at_a_time;
   std::lock_guard<std::mutex> lock(one_at_a_time);
   const std::string path = folder + "/mapping.csv", line = digits + "," + name + "\n";
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
+  const faults::QuietWrites quiet;
   const bool written =
       file >= 0 && ::write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
   const int error = errno;
   if (file >= 0) ::close(file);
-  if (written) return 0;
-  return fail(ACL_ERROR_WRITE_FILE, "%s: %s cannot be written: %s.", what.c_str(), path.c_str(),
-              std::strerror(error));
+  return written ? "" : path + " cannot be written: " + std::strerror(error);
+}
+
+// A program does not fail because of its dumps. Said for the first of a request.
+void say_incomplete(Dumps &dumps, const std::string &op, const std::string &why) {
+  if (dumps.incomplete.exchange(true)) return;
+  std::fprintf(stderr, "aclnn_py: the dumps are incomplete, %s is missing: %s\n", op.c_str(),
+               why.c_str());
 }
 
 }  // namespace
@@ -264,11 +272,11 @@ void request_dumps(std::optional<DumpRequest> request, DumpListener listener) {
   g_dumps = std::move(made);
 }
 
-Status dump_tensors(const std::string &type, const std::string &name,
-                    const std::vector<PlanTensor> &tensors, DumpPart part, const Stream &stream) {
+void dump_tensors(const std::string &type, const std::string &name,
+                  const std::vector<PlanTensor> &tensors, DumpPart part, const Stream &stream) try {
   const auto dumps = current();
   const bool outputs = part == DumpPart::outputs;
-  if (dumps == nullptr || !(outputs ? dumps->request.outputs : dumps->request.inputs)) return 0;
+  if (dumps == nullptr || !(outputs ? dumps->request.outputs : dumps->request.inputs)) return;
   Message message;
   message.bytes(1, "1.0");
   const uint64_t stamp = time_stamp();
@@ -279,7 +287,7 @@ Status dump_tensors(const std::string &type, const std::string &name,
     dumped.push_back(&entry);
     message.bytes(outputs ? 3 : 4, tensor_message(entry, part));
   }
-  if (dumped.empty()) return 0;
+  if (dumped.empty()) return;
   message.bytes(6, name);
 
   const std::string folder = dumps->folder + "/" + std::to_string(stream.device);
@@ -287,12 +295,13 @@ Status dump_tensors(const std::string &type, const std::string &name,
                      std::to_string(stream.completed.load() + 1) + "." + std::to_string(stream.id) +
                      "." + std::to_string(stamp);
   if (dumps->listener == nullptr) {
-    if (const Status s = make_folder(*dumps, folder, name)) return s;
-    if (file.size() > kMostOfName) {
+    std::string why = make_folder(*dumps, folder);
+    if (why.empty() && file.size() > kMostOfName) {
       const std::string digits = std::to_string(stamp);
-      if (const Status s = map_name(folder, digits, file, name)) return s;
+      why = map_name(folder, digits, file);
       file = digits;
     }
+    if (!why.empty()) return say_incomplete(*dumps, name, why);
   }
   Sink sink(*dumps, folder, file);
   const uint64_t length = message.text().size();
@@ -304,7 +313,9 @@ Status dump_tensors(const std::string &type, const std::string &name,
       return true;
     });
   }
-  return sink.finish(name);
+  if (const std::string why = sink.finish(); !why.empty()) say_incomplete(*dumps, name, why);
+} catch (const std::exception &problem) {
+  if (const auto dumps = current()) say_incomplete(*dumps, name, problem.what());
 }
 
 }  // namespace emu

@@ -27,10 +27,11 @@ void request_dumps(std::optional<DumpRequest> request, DumpListener listener);
 
 enum class DumpPart : uint8_t { inputs, outputs };
 
-// Dumps one part of the tensors, if it is asked for. 100004 when a file cannot be written, or the
-// listener refuses a piece.
-Status dump_tensors(const std::string &type, const std::string &name,
-                    const std::vector<PlanTensor> &tensors, DumpPart part, const Stream &stream);
+// Dumps one part of the tensors, if it is asked for. A file that cannot be written, and a piece
+// that the listener refuses, are said on stderr once for a request: no program fails because of
+// them.
+void dump_tensors(const std::string &type, const std::string &name,
+                  const std::vector<PlanTensor> &tensors, DumpPart part, const Stream &stream);
 
 extern std::atomic<bool> g_dumps_operators;
 inline bool dumps_operators() { return g_dumps_operators.load(std::memory_order_relaxed); }
