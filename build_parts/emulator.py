@@ -14,6 +14,7 @@ from build_parts.contract import contract_id
 from build_parts.elf import shared_definitions
 from build_parts.forwarders import forwarder_texts
 from build_parts.gates import (
+    JUMPS,
     OWN,
     PREFIX,
     defined_functions,
@@ -72,6 +73,11 @@ def emulator_units(*, empty_kernels: bool = False, in_batches: bool = False) -> 
 
 def link_emulator(toolchain: Toolchain, objects: list[Path]) -> Path:
     """Link the device and the libraries under CANN's names; return the path of the device."""
+    if platform.machine() not in JUMPS:
+        raise BuildError(
+            f"the emulator's libraries jump into its device, and build_parts/gates.py knows the "
+            f"jumps of {' and '.join(JUMPS)} alone; this machine is {platform.machine()}"
+        )
     if not toolchain.sanitize:
         check_levels(objects)
     functions = gated_functions()

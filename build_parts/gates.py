@@ -26,6 +26,7 @@ from build_parts.paths import GENERATED, INCLUDE, say, write_if_changed
 PREFIX = "emulated_"
 # What is exported under its own name: what the package asks of the emulator alone.
 OWN = "aclnn_py_"
+JUMPS = {"x86_64": "jmp", "aarch64": "b"}
 _FOLDERS = ("acl", "aclnn", "aclnnop", "hccl")
 _FILES = 4  # compiled side by side
 # Types whose values need no name to be understood; `faults/values.cpp` knows the second group.
@@ -118,7 +119,7 @@ def _table(functions: Sequence[str]) -> str:
 
 
 def _jump(name: str) -> str:
-    jump = {"x86_64": "jmp", "aarch64": "b"}[platform.machine()]
+    jump = JUMPS[platform.machine()]
     label = f"{PREFIX}{name}"
     return (
         f'asm(".text\\n.globl {label}\\n.type {label},%function\\n.p2align 4\\n"\n'
