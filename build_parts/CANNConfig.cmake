@@ -9,6 +9,7 @@ get_filename_component(CANN_ROOT "${CANN_LIBRARY_DIRS}/.." ABSOLUTE)
 set(CANN_INCLUDE_DIRS "${CANN_ROOT}/include")
 
 file(GLOB _cann_files "${CANN_LIBRARY_DIRS}/lib*.so")
+list(FILTER _cann_files EXCLUDE REGEX "/libaclnn_py_")
 foreach(_cann_file IN LISTS _cann_files)
   get_filename_component(_cann_name "${_cann_file}" NAME_WE)
   string(REGEX REPLACE "^lib" "" _cann_name "${_cann_name}")
@@ -23,6 +24,9 @@ foreach(_cann_file IN LISTS _cann_files)
 endforeach()
 
 set(CANN_LIBRARIES CANN::opapi CANN::nnopbase CANN::hccl CANN::ascendcl)
+if(TARGET CANN::hcomm)  # from CANN 8.5 on it has what makes communicators
+  list(APPEND CANN_LIBRARIES CANN::hcomm)
+endif()
 if(NOT TARGET CANN::CANN)
   add_library(CANN::CANN INTERFACE IMPORTED)
   set_target_properties(CANN::CANN PROPERTIES INTERFACE_LINK_LIBRARIES "${CANN_LIBRARIES}")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from aclnn_py._ffi.contract.headers import cdef_text, fragments
 from aclnn_py._ffi.contract.reader import Function, read_file
+from aclnn_py.facts import libraries
 from build_parts.contract import contract_id
 from build_parts.fixed_launch import fixed_declarations, fixed_definitions
 from build_parts.generation import Step
@@ -116,9 +117,9 @@ def read_functions(headers: list[Path]) -> list[tuple[str, str, str]]:
 
 
 def first_release(function: Function) -> str:
-    """The release that the comment in front names, or ""."""
+    """The first release that has a function, "" for one that is older than all we know."""
     found = SINCE.fullmatch(function.comment)
-    return found[1] if found else ""
+    return libraries.first_release(function.name, found[1] if found else "")
 
 
 def wrapper(function: Function, slot: int) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 SHT_SYMTAB, SHT_DYNSYM = 2, 11
 STB_GLOBAL, STB_WEAK, STB_GNU_UNIQUE = 1, 2, 10
+STV_DEFAULT = 0
 
 
 def exported_names(library: Path) -> list[str]:
@@ -20,12 +21,18 @@ def shared_definitions(object_file: Path) -> list[str]:
     return _defined(object_file, SHT_SYMTAB, (STB_WEAK, STB_GNU_UNIQUE))
 
 
-def global_definitions(object_file: Path) -> list[str]:
-    """Symbols of an object file that no other object may define, sorted."""
-    return _defined(object_file, SHT_SYMTAB, (STB_GLOBAL,))
+def visible_definitions(object_file: Path) -> list[str]:
+    """Symbols of an object file that no other object may define and that are not hidden, sorted."""
+    return _defined(object_file, SHT_SYMTAB, (STB_GLOBAL,), visibilities=(STV_DEFAULT,))
 
 
-def _defined(file: Path, table_kind: int, bindings: tuple[int, ...]) -> list[str]:
+def _defined(
+    file: Path,
+    table_kind: int,
+    bindings: tuple[int, ...],
+    *,
+    visibilities: tuple[int, ...] = (0, 1, 2, 3),
+) -> list[str]:
     data = file.read_bytes()
     if data[:6] != b"\x7fELF\x02\x01":
         raise ValueError(f"{file} is not a 64-bit little-endian ELF file")
@@ -41,8 +48,8 @@ def _defined(file: Path, table_kind: int, bindings: tuple[int, ...]) -> list[str
         start, size, link = section[4], section[5], section[6]
         strings = sections[link][4]
         for offset in range(start, start + size, 24):
-            name, info, _other, index = struct.unpack_from("<IBBH", data, offset)
-            if index and info >> 4 in bindings:
+            name, info, other, index = struct.unpack_from("<IBBH", data, offset)
+            if index and info >> 4 in bindings and other & 3 in visibilities:
                 begin = strings + name
                 names.append(data[begin : data.index(b"\0", begin)].decode())
     return sorted(set(names))

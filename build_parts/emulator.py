@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Build the emulator: one shared library, and filter libraries under CANN's own names."""
+"""Build the emulator: the device in one shared library, and libraries under CANN's names."""
 
 from __future__ import annotations
 
@@ -8,17 +8,26 @@ import platform
 from pathlib import Path
 
 from build_parts.batches import batched
+from build_parts.binding import first_release
 from build_parts.calls import write_calls
 from build_parts.contract import contract_id
-from build_parts.elf import exported_names, shared_definitions
+from build_parts.elf import shared_definitions
 from build_parts.forwarders import forwarder_texts
-from build_parts.gates import INNER, gated_functions, rename_definitions, write_gates
+from build_parts.gates import (
+    JUMPS,
+    OWN,
+    PREFIX,
+    defined_functions,
+    gated_functions,
+    offered,
+    write_gates,
+)
 from build_parts.generation import Step
+from build_parts.libraries import DEVICE, build_libraries
 from build_parts.op_facts import write_op_facts
 from build_parts.op_tensors import write_op_tensors
 from build_parts.packages import package_texts
 from build_parts.paths import (
-    BUILD,
     EMULATOR_SOURCES,
     FACTS,
     GENERATED,
@@ -32,42 +41,8 @@ from build_parts.paths import (
 )
 from build_parts.precompiled import KERNELS
 from build_parts.single_operators import write_single_operators
-from build_parts.toolchain import BuildError, Toolchain, Unit, own_flags, run
+from build_parts.toolchain import BuildError, Toolchain, Unit, own_flags
 
-LIBRARY = "libaclnn_py_emulator.so"
-CANN_NAMES = [
-    "ascendcl",
-    "acl_rt",
-    "acl_rt_impl",
-    "acl_mdl",
-    "acl_op_executor",
-    "acl_op_compiler",
-    "acl_tdt_channel",
-    "acl_tdt_queue",
-    "nnopbase",
-    "opapi",
-    "opapi_math",
-    "opapi_nn",
-    "opapi_cv",
-    "opapi_transformer",
-    "aclnn_math",
-    "aclnn_ops_infer",
-    "aclnn_ops_train",
-    "aclnn_rand",
-    "runtime",
-    "hccl",
-    "hcomm",
-    "ge_runner",
-    "graph",
-    "msprofiler",
-    "profapi",
-    "ascend_dump",
-    "ascend_protobuf",
-    "platform",
-    "ms_tools_ext",
-    "c_sec",
-    "ascend_hal",
-]
 # Where units find what they include.
 FOLDERS = (INCLUDE, EMULATOR_SOURCES, GENERATED)
 # The baseline of each level is also what a machine must have for the dispatcher to pick it.
@@ -97,28 +72,37 @@ def emulator_units(*, empty_kernels: bool = False, in_batches: bool = False) -> 
 
 
 def link_emulator(toolchain: Toolchain, objects: list[Path]) -> Path:
-    """Link the emulator and the libraries under CANN's names; return its path."""
+    """Link the device and the libraries under CANN's names; return the path of the device."""
+    if platform.machine() not in JUMPS:
+        raise BuildError(
+            f"the emulator's libraries jump into its device, and build_parts/gates.py knows the "
+            f"jumps of {' and '.join(JUMPS)} alone; this machine is {platform.machine()}"
+        )
     if not toolchain.sanitize:
         check_levels(objects)
     functions = gated_functions()
-    objects, defined = rename_definitions(objects, functions)
     # Nothing is left to gain in a gate, once it is a jump, or in what nobody runs but watchers.
     short = (*include_flags(), "-O1", "-foptimize-sibling-calls")
-    gates = [Unit(path, short, f"gen/{path.name}") for path in write_gates(functions, defined)]
-    objects += toolchain.compile({"gates": gates})["gates"]
-    target = LIB / LIBRARY
+    defined = defined_functions(objects)
+    files = write_gates(functions, defined)
+    gates = [Unit(path, short, f"gen/{path.name}") for path in files]
+    objects = objects + toolchain.compile({"gates": gates})["gates"]
+    target = LIB / DEVICE
     # Templates of the standard library keep default visibility whatever the compiler is told, and
     # would stand in for the host program's own.
     exports = GENERATED / "emulator.map"
-    write_if_changed(exports, f"{{ global: *; local: _Z*; {INNER}*; }};\n")
-    flags = ["-static-libstdc++", f"-Wl,-soname,{LIBRARY}", "-ldl", "-lrt"]
+    write_if_changed(exports, f"{{ global: {PREFIX}*; {OWN}*; local: *; }};\n")
+    flags = ["-static-libstdc++", f"-Wl,-soname,{DEVICE}", "-ldl", "-lrt"]
     flags.append(f"-Wl,--version-script={exports}")
+    # Distances in the table of functions are known when the functions cannot be replaced.
+    flags.append("-Wl,-Bsymbolic-functions")
     # Threads of the library run its code until the process ends.
     flags.append("-Wl,-z,nodelete")
     if toolchain.sanitize:
         flags.remove("-static-libstdc++")
     toolchain.link(objects, target, flags)
-    build_filters(toolchain, target)
+    releases = {name: first_release(function) for name, function in functions.items()}
+    build_libraries(toolchain, target, {name: releases.get(name, "") for name in offered(defined)})
     return target
 
 
@@ -185,35 +169,6 @@ def check_levels(objects: list[Path]) -> None:
                 f"{path.name} defines {', '.join(names)} for all units; make each always_inline or "
                 f"put it into the namespace of the level (core/isa.h)"
             )
-
-
-def build_filters(toolchain: Toolchain, library: Path) -> None:
-    """Make the library answer to CANN's names.
-
-    Wheels cannot hold symbolic links, copies would be separate devices, and linker scripts cannot
-    be loaded. An ELF filter is a few kilobytes, satisfies the static linker and hands every lookup
-    at run time to the one real library.
-    """
-    names = exported_names(library)
-    lines = [".text", "aclnn_py_filtered: .byte 0"]
-    for name in names:
-        lines += [f".globl {name}", f".type {name},%function", f".set {name},aclnn_py_filtered"]
-    lines += ['.section .note.GNU-stack,"",%progbits', ""]
-    source = GENERATED / "filter.s"
-    changed = write_if_changed(source, "\n".join(lines))
-    wanted = [library.with_name(f"lib{name}.so") for name in CANN_NAMES]
-    if not changed and all(path.is_file() for path in wanted):
-        return
-    GENERATED.mkdir(parents=True, exist_ok=True)
-    object_file = BUILD / "filter.o"
-    run([*toolchain.cc, "-c", str(source), "-o", str(object_file)], "assemble filter.s")
-    for path in wanted:
-        command = [*toolchain.cc, "-shared", "-nostdlib", "-s", str(object_file)]
-        command += [f"-Wl,-soname,{path.name}", f"-Wl,--filter={library.name}"]
-        command += ["-Wl,-rpath,$ORIGIN", "-Wl,--build-id=none", "-o", str(path)]
-        path.unlink(missing_ok=True)
-        run(command, f"link {path.name}")
-    say(f"{len(wanted)} libraries under CANN's names, {len(names)} symbols each")
 
 
 def install_headers() -> None:

@@ -1,29 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gates: what stands under the name of each C function, in front of the emulator's own.
+"""Gates: what the device library offers for each C function, in front of the emulator's own.
 
-A gate is a jump while nobody looks. Under ACLNN_PY_TRACE and ACLNN_PY_RECORD it shows the call with
-its arguments to `faults/gate.h` and then makes it. Gates are written from the prototypes of
-`include/`; the functions that the sources define get another name in their object files, so the
-sources know nothing of them, and a call inside the library is no call of the program.
+The sources define `aclrtMalloc`, which stays inside the library; it exports `emulated_aclrtMalloc`,
+where the libraries under CANN's names lead (build_parts/libraries.py). A gate is a jump while
+nobody looks. Under ACLNN_PY_TRACE and ACLNN_PY_RECORD it shows the call with its arguments to
+`faults/gate.h` and then makes it. Gates are written from the prototypes of `include/`; a function
+without one there, or with `...`, is a jump always. A call inside the library is no call of the
+program.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
+import platform
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from aclnn_py._ffi.contract.headers import fragments
 from aclnn_py._ffi.contract.reader import Function, Parameter, Statement, read_file, statements
-from build_parts.elf import global_definitions
+from build_parts.elf import visible_definitions
 from build_parts.paths import GENERATED, INCLUDE, say, write_if_changed
-from build_parts.toolchain import job_count, run
 
-INNER = "emu_inner_"
+PREFIX = "emulated_"
+# What is exported under its own name: what the package asks of the emulator alone.
+OWN = "aclnn_py_"
+JUMPS = {"x86_64": "jmp", "aarch64": "b"}
 _FOLDERS = ("acl", "aclnn", "aclnnop", "hccl")
 _FILES = 4  # compiled side by side
 # Types whose values need no name to be understood; `faults/values.cpp` knows the second group.
@@ -47,57 +50,28 @@ def gated_functions() -> dict[str, Function]:
     return found
 
 
-def rename_definitions(
-    objects: Sequence[Path], names: Iterable[str]
-) -> tuple[list[Path], set[str]]:
-    """Give the functions of these names their inner names in copies of the object files.
-
-    Returns the copies, and which of the functions the objects define.
-    """
-    wanted = frozenset(names)
-    table = GENERATED / "inner_names.txt"
-    lines = "".join(f"{name} {INNER}{name}\n" for name in sorted(wanted))
-    write_if_changed(table, lines)
-    digest = hashlib.sha256(lines.encode()).hexdigest()
-    folder = objects[0].parent / "inner"
-    folder.mkdir(exist_ok=True)
-
-    def renamed(source: Path) -> tuple[Path, list[str]]:
-        target = folder / source.name
-        known = _known(target, source, digest)
-        if known is not None:
-            return target, known
-        defined = sorted(wanted.intersection(global_definitions(source)))
-        fresh = target.with_name(f"{target.name}.{os.getpid()}")
-        tool = os.environ.get("OBJCOPY", "objcopy")
-        run([tool, f"--redefine-syms={table}", str(source), str(fresh)], f"rename {source.name}")
-        os.replace(fresh, target)
-        _stamp(target).write_text(json.dumps({"table": digest, "defined": defined}))
-        return target, defined
-
-    with ThreadPoolExecutor(job_count()) as pool:
-        results = list(pool.map(renamed, objects))
-    return [target for target, _ in results], {name for _, found in results for name in found}
-
-
-def _stamp(target: Path) -> Path:
-    return target.with_suffix(".json")
-
-
-def _known(target: Path, source: Path, digest: str) -> list[str] | None:
-    """What the object was found to define when its copy was made; None for an old copy."""
+def defined_functions(objects: Sequence[Path]) -> set[str]:
+    """The C functions that the object files define for others; names are read once per file."""
+    table = GENERATED / "defined_functions.json"
     try:
-        if target.stat().st_mtime_ns < source.stat().st_mtime_ns:
-            return None
-        stamp = json.loads(_stamp(target).read_text())
+        known = json.loads(table.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        return None
-    return list(stamp["defined"]) if stamp["table"] == digest else None
+        known = {}
+    fresh = {}
+    for path in objects:
+        time = path.stat().st_mtime_ns
+        entry = known.get(str(path))
+        if entry is None or entry["time"] != time:
+            names = [name for name in visible_definitions(path) if not name.startswith("_Z")]
+            entry = {"time": time, "names": names}
+        fresh[str(path)] = entry
+    write_if_changed(table, json.dumps(fresh, indent=0) + "\n")
+    return {name for entry in fresh.values() for name in entry["names"]}
 
 
 def write_gates(functions: dict[str, Function], defined: set[str]) -> list[Path]:
-    """Write the gates of these functions; return the files to compile."""
-    names = sorted(defined)
+    """Write the gates of the functions that are defined; return the files to compile."""
+    names = sorted(defined & functions.keys())
     enumerations = dict(_enumerations())
     head = "// Generated from the prototypes of include/.\n"
     includes = [path.relative_to(INCLUDE).as_posix() for path in fragments(INCLUDE, *_FOLDERS)]
@@ -114,17 +88,52 @@ def write_gates(functions: dict[str, Function], defined: set[str]) -> list[Path]
         f'{head}#include "faults/values.h"\n\nnamespace emu::faults {{\n'
         f"const char *const kEnumerators =\n{rows};\n}}\n",
     )
+    everything = offered(defined)
+    files.append(GENERATED / "jumps.cpp")
+    jumps = "".join(_jump(name) for name in everything if name not in functions)
+    write_if_changed(files[-1], head + jumps + _table(everything))
     say(f"{len(names)} functions have gates")
     return files
+
+
+def offered(defined: set[str]) -> list[str]:
+    """The functions that programs call, in the order of the table."""
+    return sorted(name for name in defined if not name.startswith(OWN))
+
+
+def table_name(functions: Sequence[str]) -> str:
+    """Name of the table of functions: a library made for another table finds none."""
+    return f"{OWN}functions_{hashlib.sha256(' '.join(functions).encode()).hexdigest()[:12]}"
+
+
+def _table(functions: Sequence[str]) -> str:
+    """How far each function is from the table: numbers that need nothing done when it is loaded."""
+    table = table_name(functions)
+    rows = "".join(
+        f'    ".long {PREFIX}{name} - . + {4 * at}\\n"\n' for at, name in enumerate(functions)
+    )
+    return (
+        f'asm(".section .rodata\\n.globl {table}\\n.type {table},%object\\n.p2align 3\\n"\n'
+        f'    "{table}:\\n"\n{rows}    ".size {table},.-{table}\\n.text\\n");\n'
+    )
+
+
+def _jump(name: str) -> str:
+    jump = JUMPS[platform.machine()]
+    label = f"{PREFIX}{name}"
+    return (
+        f'asm(".text\\n.globl {label}\\n.type {label},%function\\n.p2align 4\\n"\n'
+        f'    "{label}: {jump} {name}\\n.size {label},.-{label}\\n");\n'
+    )
 
 
 def _gate(function: Function) -> str:
     values = ", ".join(parameter.name for parameter in function.parameters)
     more = f"{values}, " if values else ""
-    inner = f"{INNER}{function.name}"
+    inner = function.name
     prototype = function.prototype.removesuffix(";")
+    prototype = prototype.replace(f"{inner}(", f"{PREFIX}{inner}(", 1)
     return (
-        f'extern "C" decltype({function.name}) {inner};\n'
         f"EMU_EXPORT {prototype} {{\n"
         "  if (emu::faults::watched()) {\n"
         f"    return emu::faults::Gate<decltype({function.name})>::pass(\n"

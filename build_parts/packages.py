@@ -15,8 +15,11 @@ _MODULES = {
     "ascendcl": ("The runtime of CANN", ("ascendcl",)),
     "nnopbase": ("Tensors and executors of CANN's operators", ("nnopbase",)),
     "opapi": ("The operators of CANN", ("opapi", "nnopbase")),
-    "hccl": ("Collective communication of CANN", ("hccl",)),
-    "cann": ("Runtime, operators and communication", ("opapi", "nnopbase", "hccl", "ascendcl")),
+    "hccl": ("Collective communication of CANN", ("hccl", "hcomm")),
+    "cann": (
+        "Runtime, operators and communication",
+        ("opapi", "nnopbase", "hccl", "hcomm", "ascendcl"),
+    ),
 }
 
 

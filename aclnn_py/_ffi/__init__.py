@@ -20,7 +20,7 @@ from typing import Any
 
 from aclnn_py._ffi import libraries as _libraries
 from aclnn_py._ffi._binding import ffi, lib
-from aclnn_py.emulator import library_path
+from aclnn_py.emulator import device_path
 from aclnn_py.errors import SymbolNotFoundError
 
 __all__ = [
@@ -290,7 +290,7 @@ def _require() -> _libraries.Libraries:
                 raise ValueError(
                     f"ACLNN_PY_DEVICE: expected one of {', '.join(KINDS)}, got {wanted!r}"
                 )
-            opened = _libraries.choose(wanted, library_path())
+            opened = _libraries.choose(wanted, device_path())
             lib.ap_watch_forks()
             _loaded = opened
         return _loaded

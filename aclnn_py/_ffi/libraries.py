@@ -26,19 +26,26 @@ NPU = "npu"
 EMULATOR = "emulator"
 _MISSING_DEPENDENCY = re.compile(r"^([^/\s:]+\.so[^\s:]*): cannot open shared object file")
 _MAX_PRELOADS = 64
+# The emulator's device has CANN's functions under names with a prefix (build_parts/gates.py).
+_DEVICE = "libaclnn_py_emulator_device.so"
+_EMULATED = "emulated_"
+_OWN = "aclnn_py_"
 
 
 class OpenLibrary:
     """One library that was opened."""
 
-    __slots__ = ("handle", "path")
+    __slots__ = ("_prefix", "handle", "path")
 
     def __init__(self, path: str, handle: Any) -> None:
         self.path = path
         self.handle = handle
+        self._prefix = _EMULATED if os.path.basename(path) == _DEVICE else ""
 
     def symbol(self, name: str) -> int:
         """Address of a function, 0 when the library and its dependencies have none of that name."""
+        if not name.startswith(_OWN):
+            name = self._prefix + name
         return int(ffi.cast("uintptr_t", lib.ap_library_symbol(self.handle, name.encode())))
 
 
@@ -66,14 +73,14 @@ class Libraries:
     def find(self, name: str) -> tuple[int, str]:
         """(address, path of the library) of a function that is no operator."""
         for spelling in filter(None, (name, routing.other_spelling(name))):
-            for library in self._names(routing.libraries_of(spelling)):
+            for library in self._homes(spelling):
                 opened = self.open(library)
                 address = opened.symbol(spelling) if opened else 0
                 if opened and address:
                     return address, opened.path
         raise SymbolNotFoundError(
             name,
-            libraries=self._asked(self._names(routing.libraries_of(name))),
+            libraries=self._asked(self._homes(name)),
             version=self.installation.version,
             since=since_of(name),
             device=self.kind,
@@ -83,7 +90,7 @@ class Libraries:
         """(phase one, phase two, path) of an operator; both phases come from one library."""
         names = [str(path) for path in self.installation.custom_libraries]
         split = self.installation.split_operator_libraries()
-        names += self._names(routing.operator_libraries(split))
+        names += self._device() or routing.operator_libraries(split)
         for library in names:
             opened = self.open(library)
             found = self.operator_in(opened, c_name) if opened else None
@@ -126,9 +133,13 @@ class Libraries:
             )
         return opened
 
-    def _names(self, names: tuple[str, ...]) -> list[str]:
-        # One shared object is all of the emulator, so a name leads to the same file.
-        return [str(self.installation.directories[0])] if self.kind == EMULATOR else list(names)
+    def _homes(self, name: str) -> list[str]:
+        """The libraries that may hold a function that is no operator."""
+        return self._device() or list(routing.libraries_of(name))
+
+    def _device(self) -> list[str]:
+        # One shared object is all of the emulator.
+        return [str(self.installation.directories[0])] if self.kind == EMULATOR else []
 
     def _asked(self, names: list[str]) -> list[str]:
         """Paths of those libraries that are there; the names when none is."""
@@ -240,7 +251,7 @@ def _emulator(path: Path | None) -> Libraries:
         raise LibraryNotFoundError(
             "The emulator library is missing from the package. In a source tree build it with "
             "`python build_ffi.py`.",
-            library="libaclnn_py_emulator.so",
+            library=_DEVICE,
             searched=[(str(path), "no such file")],
         )
     installation = discovery.Installation(directories=[path])
@@ -250,7 +261,7 @@ def _emulator(path: Path | None) -> Libraries:
 
 def _checked(libraries: Libraries) -> Libraries:
     """Make sure that the runtime library opens, and that an emulator fits this extension."""
-    names = libraries._names(routing.libraries_of("aclInit"))
+    names = libraries._homes("aclInit")
     opened = [entry for entry in map(libraries.open, names) if entry is not None]
     if not opened:
         raise LibraryNotFoundError(

@@ -20,7 +20,7 @@ __all__ = [
 ]
 
 # What programs written for CANN link: runtime, operator meta, operators, communication.
-_LIBRARIES = ("ascendcl", "nnopbase", "opapi", "hccl")
+_LIBRARIES = ("ascendcl", "nnopbase", "opapi", "hccl", "hcomm")
 
 
 def include_directory() -> Path:

@@ -12,6 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 LIBRARY = ROOT / "aclnn_py" / "lib" / "libaclnn_py_emulator.so"
+DEVICE = LIBRARY.with_name("libaclnn_py_emulator_device.so")
 INTERFACE = re.compile(
     r"(aclnn|acl|Acl|Hccl|Hccn|Hcom|Msprof|mstx|rt[A-Z])\w+|drvGetDevNum|hal[A-Z]\w+|[a-z_]+_s"
 )
@@ -21,14 +22,26 @@ CACHE = re.compile(r"PTA|HugeMem|AddTensorAddrToCachedList|ResetCacheThreadLocal
 pytestmark = pytest.mark.emulator_only(reason="looks into the emulator's library")
 
 
-@pytest.fixture(scope="module")
-def exported() -> set[str]:
+def names_of(library: Path) -> set[str]:
     if shutil.which("nm") is None:
         pytest.skip("no nm")
     done = subprocess.run(
-        ["nm", "-D", "--defined-only", str(LIBRARY)], capture_output=True, text=True, check=True
+        ["nm", "-D", "--defined-only", str(library)], capture_output=True, text=True, check=True
     )
     return {line.split()[-1].split("@")[0] for line in done.stdout.splitlines() if line}
+
+
+@pytest.fixture(scope="module")
+def exported() -> set[str]:
+    return names_of(LIBRARY)
+
+
+def test_the_device_has_no_name_of_cann_s(exported: set[str]) -> None:
+    names = names_of(DEVICE)
+    own = {name for name in names if name.startswith("aclnn_py_")}
+    assert {name.removeprefix("emulated_") for name in names - own} == exported
+    assert all(name.startswith("emulated_") for name in names - own)
+    assert len(own) < 10
 
 
 def test_no_other_symbol_leaves_the_library(exported: set[str]) -> None:

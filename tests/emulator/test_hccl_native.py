@@ -42,6 +42,7 @@ def test_native_program(source: str, tmp_path: Path) -> None:
         "-lnnopbase",
         "-lopapi",
         "-lhccl",
+        "-lhcomm",
         "-lpthread",
     ]
     built = subprocess.run(command, capture_output=True, text=True, check=False)

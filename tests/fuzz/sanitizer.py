@@ -12,7 +12,7 @@ from pathlib import Path
 import aclnn_py
 
 SUPPRESSIONS = Path(__file__).with_name("suppressions.txt")
-LIBRARY = Path(aclnn_py.__file__).parent / "lib" / "libaclnn_py_emulator.so"
+LIBRARY = Path(aclnn_py.__file__).parent / "lib" / "libaclnn_py_emulator_device.so"
 OPTIONS = {
     # A failed allocation is the caller's business; so is what lives until the process ends.
     "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=1:allocator_may_return_null=1"

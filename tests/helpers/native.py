@@ -16,6 +16,23 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent.parent
 NATIVE = ROOT / "tests" / "emulator" / "native"
 LIB = ROOT / "aclnn_py" / "lib"
+LIBRARIES = (
+    "ascendcl",
+    "nnopbase",
+    "opapi",
+    "hccl",
+    "hcomm",
+    "acl_op_compiler",
+    "acl_tdt_channel",
+    "acl_tdt_queue",
+    "msprofiler",
+    "ms_tools_ext",
+    "ascend_dump",
+    "ascend_hal",
+    "runtime",
+    "profapi",
+    "c_sec",
+)
 LANGUAGE = {".c": ("CC", "cc", "-std=c11"), ".cpp": ("CXX", "c++", "-std=c++17")}
 SANITIZERS = [kind for kind in os.environ.get("ACLNN_PY_BUILD_SANITIZE", "").split(",") if kind]
 
@@ -41,8 +58,9 @@ def compiled(source: Path, target: Path, *options: str) -> Path:
     command = [*compiler, standard, "-D_GNU_SOURCE", "-g", "-Wall", "-Wextra", "-Werror", *options]
     command += [f"-fsanitize={','.join(SANITIZERS)}"] if SANITIZERS else []
     command += [f"-I{ROOT / 'include'}", f"-I{NATIVE}", str(source), "-o", str(target)]
-    command += [f"-L{LIB}", f"-Wl,-rpath,{LIB}", "-lascendcl", "-lnnopbase", "-lopapi", "-lhccl"]
-    command += ["-lacl_op_compiler", "-lacl_tdt_channel", "-lmsprofiler", "-lms_tools_ext"]
+    # Programs look functions up by name, too, in libraries of which they call nothing.
+    command += [f"-L{LIB}", f"-Wl,-rpath,{LIB}", "-Wl,--no-as-needed"]
+    command += [f"-l{library}" for library in LIBRARIES]
     done = subprocess.run([*command, "-lpthread"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{shlex.join(command)}\n{done.stderr}"
     return target

@@ -62,7 +62,7 @@ def project(tmp_path: Path) -> Path:
 
 def test_flags_serve_every_spelling_of_a_header(project: Path) -> None:
     words = ["c++", "-std=c++17", "-Wall", *config.compiler_flags(), "program.cpp", "-o", "program"]
-    output_of([*words, *config.linker_flags()], project)
+    output_of([*words, *config.linker_flags(), "-lc_sec"], project)
     assert output_of(["./program"], project) == "2.5\n"
 
 
@@ -74,7 +74,8 @@ def test_cmake_takes_the_package_by_its_directory(project: Path) -> None:
         "cmake_minimum_required(VERSION 3.16)\nproject(program CXX)\nset(CMAKE_CXX_STANDARD 17)\n"
         "find_package(CANN 8.1 REQUIRED)\nadd_executable(program program.cpp)\n"
         f"target_include_directories(program PRIVATE {include}/aclnn {include}/mstx\n"
-        f"  {include}/aclnnop/level2)\ntarget_link_libraries(program PRIVATE CANN::CANN)\n"
+        f"  {include}/aclnnop/level2)\n"
+        "target_link_libraries(program PRIVATE CANN::CANN CANN::c_sec)\n"
     )
     output_of(["cmake", "-B", "build", f"-DCANN_DIR={config.cmake_directory()}"], project)
     output_of(["cmake", "--build", "build"], project)

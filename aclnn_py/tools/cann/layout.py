@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from aclnn_py.facts import libraries
 from aclnn_py.tools.cann import pyacl
 from aclnn_py.tools.cann.environment import SETENV, set_env
 from aclnn_py.tools.cann.versions import Release
@@ -53,6 +54,7 @@ _MACHINE = f"{platform.machine()}-linux"
 _OPERATORS = "opp/built-in/op_impl/ai_core/tbe/op_api"
 # Parts that programs of some years look into: each has headers, libraries, and link-time libraries.
 _PARTS = ("runtime", "compiler", "hccl")
+_OWN = ("aclnn_py_emulator", "aclnn_py_emulator_device")
 _OLD_NAMES = {"acllib": "runtime", "fwkacllib": "compiler", "atc": "compiler"}
 
 
@@ -77,7 +79,7 @@ def entries(root: Path, release: Release) -> list[Entry]:
         *(Text(path, text) for path, text in release.files(str(root)).items()),
         *_headers(release),
         *_libraries(release),
-        *_parts(),
+        *_parts(release),
         *_python(),
     ]
     return sorted(found, key=lambda entry: entry.path)
@@ -102,17 +104,29 @@ def _headers(release: Release) -> Iterator[Entry]:
 
 def _libraries(release: Release) -> Iterator[Entry]:
     place = libraries_directory()
-    for path in sorted(place.glob("lib*.so")):
-        yield Shipped(f"lib64/{path.name}", path)
+    known = {str(path.relative_to(place)) for path in place.rglob("lib*.so")}
+    for name in _names(release):
+        source = libraries.file_of(name, release.short, known)
+        yield Shipped(f"lib64/lib{name}.so", place / (source or f"lib{name}.so"))
     for path in sorted((place / "cmake" / "CANN").glob("*.cmake")):
         yield Shipped(f"lib64/cmake/CANN/{path.name}", path)
     for path in sorted((place / "pkgconfig").glob("*.pc")):
         text = path.read_text(encoding="utf-8")
         text = re.sub(r"^Version: .*$", f"Version: {release.name}", text, flags=re.MULTILINE)
+        text = re.sub(r" -l(\w+)", lambda word: _kept(word, release), text)
         yield Text(f"lib64/pkgconfig/{path.name}", text)
 
 
-def _parts() -> Iterator[Entry]:
+def _kept(word: re.Match[str], release: Release) -> str:
+    return word[0] if word[1] in libraries.shipped(release.short) else ""
+
+
+def _names(release: Release) -> list[str]:
+    """The libraries of a release, and the emulator's own."""
+    return [*libraries.shipped(release.short), *_OWN]
+
+
+def _parts(release: Release) -> Iterator[Entry]:
     yield Link("devlib", "lib64")
     yield Link("lib", "lib64")  # where CMake looks on systems that have no lib64
     for name in ("include", "lib64", "devlib", "bin"):
@@ -120,8 +134,8 @@ def _parts() -> Iterator[Entry]:
     for part in _PARTS:
         yield Link(f"{part}/include", "include")
         yield Link(f"{part}/lib64/stub", "lib64")
-        for path in sorted(libraries_directory().glob("lib*.so")):
-            yield Link(f"{part}/lib64/{path.name}", f"lib64/{path.name}")
+        for name in _names(release):
+            yield Link(f"{part}/lib64/lib{name}.so", f"lib64/lib{name}.so")
     for old, name in _OLD_NAMES.items():
         yield Link(old, name)
     yield Link(f"{_OPERATORS}/include", "include")
