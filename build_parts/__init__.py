@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steps of the build: compile the emulator, generate and compile the cffi extension.
 
-The build reads the C contract with the package's own reader, `aclnn_py._ffi.contract`. Importing
-`aclnn_py` would need the extension that is still to be built, so the reader's folder, and that of
-the facts, are put among the imported modules under their own names, without the packages around
-them.
+The build reads the C contract and the facts about operators with the package's own readers,
+`aclnn_py._ffi.contract` and `aclnn_py.facts`. Importing `aclnn_py` would need the extension that is
+still to be built, so the readers' folders are put among the imported modules under their own names,
+without the packages around them.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import importlib.util
 import sys
 from pathlib import Path
 
-_FOLDERS = ("aclnn_py._ffi.contract", "aclnn_py.facts")
+_READERS = ("aclnn_py._ffi.contract", "aclnn_py.facts")
 
 
-def _import_folder(name: str) -> None:
+def _import_reader(name: str) -> None:
     folder = Path(__file__).resolve().parent.parent.joinpath(*name.split("."))
     spec = importlib.util.spec_from_file_location(
         name, folder / "__init__.py", submodule_search_locations=[str(folder)]
@@ -28,7 +28,7 @@ def _import_folder(name: str) -> None:
     spec.loader.exec_module(module)
 
 
-# In a process that has the whole package, such as a test, they are there already.
+# In a process that has the whole package, such as a test, its readers are there already.
 if "aclnn_py" not in sys.modules:
-    for _name in _FOLDERS:
-        _import_folder(_name)
+    for reader in _READERS:
+        _import_reader(reader)

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-import json
 import platform
 from pathlib import Path
 
+from aclnn_py.facts import operators
 from build_parts.batches import batched
 from build_parts.binding import first_release
 from build_parts.calls import write_calls
@@ -113,7 +113,7 @@ def generate_tables() -> Path:
     if step.is_done():
         return build_id
     facts, tensors = GENERATED / "op_facts.inc", GENERATED / "op_tensors.inc"
-    write_op_facts(FACTS, INCLUDE, facts)
+    write_op_facts(operators(), INCLUDE, facts)
     write_op_tensors(INCLUDE, tensors)
     types = GENERATED / "aclop_rows.inc"
     write_single_operators(FACTS, INCLUDE, types)
@@ -176,12 +176,11 @@ def install_headers() -> None:
     step = Step("headers")
     if step.is_done():
         return
-    facts = json.loads((FACTS / "operators.json").read_text(encoding="utf-8"))
     texts = {
         path.relative_to(INCLUDE).as_posix(): path.read_text(encoding="utf-8")
         for path in INCLUDE.rglob("*.h")
     }
-    written = write_tree(PACKAGE_INCLUDE, texts | forwarder_texts(INCLUDE, facts))
+    written = write_tree(PACKAGE_INCLUDE, texts | forwarder_texts(INCLUDE, operators()))
     for name, text in package_texts().items():
         write_if_changed(LIB / name, text)
         written.append(LIB / name)

@@ -13,10 +13,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from aclnn_py._ffi.contract.headers import families
 from aclnn_py._ffi.contract.operators import Operator, operator_of
+from aclnn_py.facts import OperatorFact
 
 _TOP = (
     "/* SPDX-License-Identifier: Apache-2.0 */\n"
@@ -24,11 +24,8 @@ _TOP = (
 )
 
 
-def forwarder_texts(include: Path, facts: Mapping[str, Any]) -> dict[str, str]:
-    """One header per CANN operator header, in aclnnop and its level2 folder: path -> text.
-
-    ``facts`` is the content of operators.json.
-    """
+def forwarder_texts(include: Path, facts: Mapping[str, OperatorFact]) -> dict[str, str]:
+    """One header per CANN operator header, in aclnnop and its level2 folder: path -> text."""
     sections: dict[str, list[str]] = {}
     for family, functions in families(include):
         groups: dict[str, dict[str, list[str]]] = {}
@@ -36,9 +33,9 @@ def forwarder_texts(include: Path, facts: Mapping[str, Any]) -> dict[str, str]:
             operator = operator_of(function)
             if operator.name not in facts:
                 raise ValueError(f"{family}.h declares {operator.name}, which has no facts")
-            entry = facts[operator.name]
+            fact = facts[operator.name]
             headers = groups.setdefault(function.guard, {})
-            headers.setdefault(entry["header"], []).append(_declaration(operator, entry))
+            headers.setdefault(fact.header, []).append(_declaration(operator, fact))
         for guard, headers in groups.items():
             if len(headers) != 1:
                 raise ValueError(f"{guard} in {family}.h mixes headers: {sorted(headers)}")
@@ -54,14 +51,12 @@ def forwarder_texts(include: Path, facts: Mapping[str, Any]) -> dict[str, str]:
     return texts
 
 
-def _declaration(operator: Operator, entry: Mapping[str, Any]) -> str:
-    known = {row["name"]: row for row in entry["params"]}
+def _declaration(operator: Operator, fact: OperatorFact) -> str:
     arguments = []
     for parameter in operator.parameters:
-        row = known[parameter.name]
-        spelled = row.get("cann_type", parameter.ctype)
-        gap = "" if spelled.endswith("*") else " "
-        arguments.append(f"{spelled}{gap}{row.get('cann_name', parameter.name)}")
+        gap = "" if parameter.ctype.endswith("*") else " "
+        ours = f"{parameter.ctype}{gap}{parameter.name}"
+        arguments.append(fact.cann.get(parameter.name, ours))
     arguments += ["uint64_t *workspaceSize", "aclOpExecutor **executor"]
     return (
         f"aclnnStatus {operator.name}GetWorkspaceSize({', '.join(arguments)});\n"

@@ -21,6 +21,7 @@ def inputs_digest() -> str:
     for folder, pattern in (
         (INCLUDE, "**/*.h"),
         (FACTS, "**/*.json"),
+        (FACTS, "*.py"),
         (ffi, "*.h"),
         (ffi / "contract", "*.py"),
         (Path(__file__).parent, "*.py"),

@@ -12,8 +12,9 @@ from aclnn_py._ffi.contract.headers import dtype_numbers, families
 from aclnn_py._ffi.contract.naming import operator_name
 from aclnn_py._ffi.contract.operators import operator_of
 from aclnn_py._ffi.contract.reader import DeclarationError, Function
+from aclnn_py.facts import operators
 from build_parts.op_facts import dtype_mask
-from build_parts.paths import FACTS, INCLUDE
+from build_parts.paths import INCLUDE
 from build_parts.toolchain import BuildError
 
 MACHINE_TYPES = {
@@ -85,13 +86,12 @@ def make_row(function: Function, family: str, masks: dict[tuple[str, str], int])
 
 
 def scalar_masks(include: Path) -> dict[tuple[str, str], int]:
-    """Documented dtypes of every parameter, as bits."""
-    facts = json.loads((FACTS / "operators.json").read_text(encoding="utf-8"))
+    """The dtypes of every parameter, as bits."""
     numbers = dtype_numbers(include)
     return {
-        (operator, parameter["name"]): dtype_mask(parameter.get("dtypes", []), numbers)
-        for operator, entry in facts.items()
-        for parameter in entry["params"]
+        (name, parameter): dtype_mask(fact.dtypes or (), numbers)
+        for name, operator in operators().items()
+        for parameter, fact in operator.parameters.items()
     }
 
 

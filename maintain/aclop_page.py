@@ -61,8 +61,8 @@ def _attribute(attribute: Attribute, row: Type) -> str:
 
 
 def _chip(row: Type) -> str:
-    chip = facts.emulated().get(row.function, {}).get("chip")
-    return f" ({chip})" if chip else ""
+    fact = facts.operator(row.function)
+    return f" ({fact.chip})" if fact is not None and fact.chip else ""
 
 
 if __name__ == "__main__":

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from aclnn_py import facts
 from aclnn_py._ffi import C
+from aclnn_py.operators.launch.table import operator_named, python_name
 from maintain.written_file import write_or_check
 
 __all__ = [
-    "ABSENT",
     "DECIDED",
     "TOLERANCE_TEXT",
     "absent",
@@ -725,39 +725,6 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " null.",
     ),
 }
-# Why operators of CANN's own library are absent: the fact that its documents do not tell.
-ABSENT: dict[str, str] = {
-    "aclnnAllGatherAdd": "an example of how an operator is written, not part of the library",
-    **dict.fromkeys(
-        ("aclnnAttentionToFFN", "aclnnFFNToAttention"),
-        "of the A3 alone, and without a result: it writes tables into memory of other ranks. The"
-        " documents give the shapes of the tables, not where in that memory they lie nor what an"
-        " entry of a token's information holds",
-    ),
-    "aclnnMatmulCompress": "of the 310P alone. weight and compressIndex are what a compressor of"
-    " msModelSlim writes, and neither the operator's document nor that of the tool defines their"
-    " code",
-    "aclnnMatmulCompressDequant": "of the 310P alone. x2 and compressIndex are what a compressor of"
-    " msModelSlim writes; the documents give the sizes of its blocks, not its code",
-    "aclnnMegaMoe": "the documents of the PyTorch function give the formulas, but context alone"
-    " names the ranks, and no document says what it holds or how a C program makes it",
-    **dict.fromkeys(
-        ("aclnnMoeDistributeCombineV5", "aclnnMoeDistributeDispatchV5"),
-        "no document, only a header of the vendor's tests. No document says what context holds or"
-        " how a C program makes it",
-    ),
-    "aclnnResize": "the document gives the shapes and the sum over four points, but not where a"
-    " place of the result lies in self (whether corners or centres are aligned) nor how nearest"
-    " rounds; those of ResizeBilinearV2 and ResizeNearestNeighborV2 leave that to attributes that"
-    " Resize lacks",
-    "aclnnSilentCheck": "the documents give the jump and the meaning of result, but not what"
-    " minimum and maximum sfdaRef holds after the first check, what is kept where val is not finite"
-    " or npuAsdDetect is 2 or 3, nor whether inputGradRef changes",
-    "aclnnSilentCheckV2": "the document does not say how beta1 and max make the new avgRef, nor"
-    " what dstSize, dstStride and dstOffset choose; that of PyTorch contradicts it about what an"
-    " alarm of level 2 keeps",
-}
-
 _HEAD = """\
 # Operators of the emulator
 
@@ -765,10 +732,10 @@ Made by `python -m maintain.coverage`; a test compares it with the library. {cou
 of {total} are implemented; the last section names those that are absent from the library, as on
 an older CANN.
 
-Dtypes are those the emulator takes for the first tensor, or the documented ones where its facts
-name none. A tolerance "by dtype" bounds the distance from NumPy in float64, relative to the
-value, by the dtype of the result; operators that add many terms stay within a small multiple.
-Integers and BOOL are exact, and so is every real dtype of an operator marked exact.
+Dtypes are those that the first tensor may have. A tolerance "by dtype" bounds the distance from
+NumPy in float64, relative to the value, by the dtype of the result; operators that add many terms
+stay within a small multiple. Integers and BOOL are exact, and so is every real dtype of an operator
+marked exact.
 
 | {names} |
 |{rules}|
@@ -798,8 +765,7 @@ def coverage_table() -> str:
     names = implemented()
     families: dict[str, list[str]] = {}
     for name in names:
-        fact = facts.operator(name)
-        families.setdefault(fact["family"] if fact else "other", []).append(name)
+        families.setdefault(facts.operators()[name].family, []).append(name)
     parts = [
         _HEAD.format(
             count=len(names),
@@ -844,26 +810,23 @@ def coverage_path() -> Path:
 
 
 def _reason(name: str) -> str:
-    if facts.operators()[name].get("experimental"):
+    fact = facts.operators()[name]
+    if fact.experimental:
         return "of a contributed package, not part of CANN's library"
-    return ABSENT.get(name, "not implemented yet")
+    return fact.absent or "not implemented yet"
 
 
 def _tolerance(name: str) -> str:
-    return "exact" if facts.emulated()[name].get("exact") else "by dtype"
+    return "exact" if facts.operators()[name].exact else "by dtype"
 
 
 def _dtypes(name: str) -> str:
-    fact = facts.operator(name)
-    accepts = facts.emulated().get(name, {}).get("accepts", {})
-    listed: Iterable[str] = ()
-    for parameter in fact["params"] if fact else ():
-        listed = accepts.get(parameter["name"], parameter.get("dtypes", ()))
-        if listed:
-            break
-    names = " ".join(dict.fromkeys(listed)).lower() or "not documented"
-    chip = facts.emulated().get(name, {}).get("chip")
-    return f"{names} (on a {chip}, not on a 910B)" if chip else names
+    fact = facts.operators()[name]
+    parameters = operator_named(python_name(name)).parameters
+    tensors = [fact.parameter(parameter.c_name) for parameter in parameters if parameter.is_tensor]
+    listed: Iterable[str] = next((known.dtypes for known in tensors if known.dtypes), ())
+    names = " ".join(listed).lower() or ("not documented" if tensors else "no tensors")
+    return f"{names} (on a {fact.chip}, not on a 910B)" if fact.chip else names
 
 
 def main() -> int:

@@ -20,6 +20,7 @@ from typing import Any
 
 from aclnn_py import facts
 from aclnn_py._ffi.contract.naming import operator_name
+from aclnn_py.operators.launch.table import operator_named, python_name
 from maintain.coverage import TOLERANCE_TEXT, implemented
 
 __all__ = ["FAMILIES", "forms_path", "forms_table", "inference_operators", "refused"]
@@ -89,7 +90,7 @@ def asked_of_this_chip() -> dict[str, dict[str, str]]:
 
     chip = next(name for name, soc in CHIPS.items() if soc == os.environ["ACLNN_PY_EMULATOR_SOC"])
     shown = {name for family in _families().values() for name in family}
-    here = {name: facts.emulated()[name].get("chip", "910B") for name in shown}
+    here = {name: facts.operators()[name].chip or "910B" for name in shown}
     names = [name for name in operators() if here.get(name) == chip]
     found: dict[str, dict[str, str]] = {}
     with ExitStack() as stack:
@@ -166,15 +167,15 @@ def forms_table() -> str:
             "| tolerance |\n|---|---|---|---|---|---|\n"
         )
         for name in names:
-            fact = facts.emulated()[name]
+            fact = facts.operators()[name]
             modes = "; ".join(f"{k}: {v}" for k, v in sorted(asked.get(name, {}).items()))
             row = (
                 name,
                 _dtypes(name),
                 modes,
-                " ".join(fact.get("strided", ())),
+                " ".join(p for p, known in _tensors(name) if known.strided),
                 ", ".join(_oracle(name, oracles)),
-                "exact" if fact.get("exact") else "by dtype",
+                "exact" if fact.exact else "by dtype",
             )
             parts.append("".join(f"| {cell.replace('|', '/')} " for cell in row) + "|\n")
     parts.append(_REFUSED_HEAD)
@@ -189,17 +190,18 @@ def forms_table() -> str:
 
 def refused(name: str) -> dict[str, tuple[list[str], str]]:
     """Return the dtypes that the document gives to a tensor and no chip takes, with the reason."""
-    fact, known = facts.operator(name), facts.emulated()[name]
-    assert fact is not None
-    newest, reasons = known.get("accepts_950", {}), known.get("why", {})
     found: dict[str, tuple[list[str], str]] = {}
-    for parameter in fact["params"]:
-        here = parameter["name"]
-        taken = {*known["accepts"].get(here, ()), *newest.get(here, ())}
-        missing = [dtype for dtype in parameter.get("dtypes", ()) if dtype not in taken]
-        if here in known["accepts"] and missing:
-            found[here] = missing, reasons.get(here, "").removeprefix("exception: ")
+    for parameter, known in _tensors(name):
+        missing = [dtype for dtype in known.documented_dtypes if dtype not in known.every_dtype]
+        if known.dtypes is not None and missing:
+            found[parameter] = missing, known.why.get("dtypes", "").removeprefix("exception: ")
     return found
+
+
+def _tensors(name: str) -> list[tuple[str, facts.ParameterFact]]:
+    """The tensors of an operator in C order, by their C names."""
+    fact, parameters = facts.operators()[name], operator_named(python_name(name)).parameters
+    return [(p.c_name, fact.parameter(p.c_name)) for p in parameters if p.is_tensor]
 
 
 def inference_operators() -> list[str]:
@@ -217,35 +219,28 @@ def _families() -> dict[str, list[str]]:
     grouped: dict[str, list[str]] = {family: [] for family in FAMILIES}
     for name in implemented():
         fact = facts.operator(name)
-        if fact is not None and fact["family"] in grouped:
-            grouped[fact["family"]].append(name)
+        if fact is not None and fact.family in grouped:
+            grouped[fact.family].append(name)
     here = set(implemented())
     return grouped | {family: [n for n in names if n in here] for family, names in OTHERS.items()}
 
 
 def _dtypes(name: str) -> str:
-    known, fact = facts.emulated()[name], facts.operator(name)
-    assert fact is not None
-    tensors = [p for p in fact["params"] if p["name"] in known["accepts"] or "formats" in p]
-    tables = [known["accepts"].get(p["name"], p.get("dtypes", ())) for p in tensors]
-    newest = known.get("accepts_950", {})
-    listed = [table for table in tables if table]
-    if not listed:  # a 910B refuses every call
-        tables = [newest.get(p["name"], p.get("dtypes", ())) for p in tensors]
-        listed, newest = [table for table in tables if table], {}
-        chip = "950"
-    else:
-        chip = known.get("chip", "")
-    if not listed:
-        return "no tensors"
-    first = list(dict.fromkeys(listed[0]))
-    others = dict.fromkeys(d for table in listed[1:] for d in table if d not in first)
+    chip, tensors = facts.operators()[name].chip, [known for _, known in _tensors(name)]
+    tables = [known.dtypes for known in tensors if known.dtypes]
     newer = dict.fromkeys(
-        d
-        for parameter, table in newest.items()
-        for d in table
-        if d not in known["accepts"].get(parameter, ())
+        dtype
+        for known in tensors
+        for dtype in known.dtypes_950 or ()
+        if dtype not in (known.dtypes or ())
     )
+    if not tables:  # a 910B refuses every call
+        tables = [known.dtypes_950 for known in tensors if known.dtypes_950]
+        chip, newer = "950", {}
+    if not tables:
+        return "no tensors"
+    first = tables[0]
+    others = dict.fromkeys(dtype for table in tables[1:] for dtype in table if dtype not in first)
     parts = [_text(first)]
     parts += [f"others {_text(others)}"] if others else []
     parts += [f"a 950 adds {_text(newer)}"] if newer else []

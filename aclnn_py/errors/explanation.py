@@ -6,6 +6,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import groupby
 
 from aclnn_py import facts
 from aclnn_py.errors.base import AclnnPyError
@@ -102,24 +103,11 @@ def _paragraph(lines: Iterable[str]) -> list[str]:
 
 
 def _documents(operator: str) -> Iterator[str]:
-    """What the documents say about the parameters of an operator."""
+    """What is known about the parameters of an operator."""
     fact = facts.operator(operator)
     if fact is None:
         return
-    yield f"{operator} in the documents:"
-    for parameter in fact["params"]:
-        words = []
-        if "dtypes" in parameter:
-            words.append("dtype " + " | ".join(parameter["dtypes"]))
-        if "formats" in parameter:
-            words.append("format " + " | ".join(parameter["formats"]))
-        if "dims" in parameter:
-            words.append(f"{parameter['dims']} dimensions")
-        if "shape" in parameter:
-            words.append(f"shape {parameter['shape']}")
-        if "strided" in parameter:
-            words.append("strided views taken" if parameter["strided"] else "contiguous")
-        text = "; ".join(words) or "nothing is said"
-        yield from textwrap.wrap(
-            f"{parameter['name']}: {text}", _WIDTH, initial_indent="  ", subsequent_indent="    "
-        )
+    yield f"Parameters of {operator}:"
+    for parameter, alike in groupby(fact.parameters.items(), key=lambda item: item[1]):
+        text = f"{', '.join(name for name, _ in alike)}: {'; '.join(parameter.words())}"
+        yield from textwrap.wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="    ")

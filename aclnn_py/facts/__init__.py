@@ -11,8 +11,9 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any, Literal, TypedDict
 
+from aclnn_py.facts.operator_rows import OperatorFact, ParameterFact, read_rows
+
 __all__ = [
-    "EmulatedFact",
     "OperatorFact",
     "ParameterFact",
     "PyAclFacts",
@@ -20,7 +21,6 @@ __all__ = [
     "StatusFact",
     "accepted_calls",
     "advice",
-    "dtypes",
     "emulated",
     "message",
     "operator",
@@ -32,60 +32,6 @@ __all__ = [
 ]
 
 Domain = Literal["acl", "rt", "ge", "aclnn", "hccl", "message", "msg_prefix"]
-
-
-class _NamedParameter(TypedDict):
-    name: str
-
-
-class ParameterFact(_NamedParameter, total=False):
-    """One parameter of an operator. A key is absent where the documents say nothing.
-
-    ``name`` is the name in ``include/``; ``dims`` the ranks accepted (``"2"``, ``"0-8"``,
-    ``"3,5"``); ``shape`` the shape in symbols; ``strided`` whether a view with gaps is taken;
-    ``cann_type`` and ``cann_name`` CANN's own spelling where it differs from ``include/``.
-    """
-
-    dtypes: list[str]
-    formats: list[str]
-    dims: str
-    shape: str
-    strided: bool
-    cann_type: str
-    cann_name: str
-
-
-class OperatorFact(TypedDict):
-    """One operator: where CANN declares it, since when, and its parameters in order."""
-
-    header: str
-    family: str
-    since: Literal["8.1.RC1", "later"]
-    source: Literal["header", "document"]
-    experimental: bool
-    status: list[int]
-    params: list[ParameterFact]
-
-
-class EmulatedFact(TypedDict, total=False):
-    """What phase one of the emulator takes, which is what CANN's source takes on a 910B.
-
-    ``accepts`` has the dtypes of each tensor; ``why`` says for a tensor whose dtypes are not the
-    documented ones where they come from. A reason that starts with ``exception:`` marks a departure
-    from CANN's source. ``strided`` names the tensors that are taken as strided views though the
-    documents ask for contiguous ones: the kernel copies them. ``exact`` operators only move,
-    compare, count or select elements: in real dtypes their results have no rounding error. ``chip``
-    is "950" or "310P" for operators that a 910B lacks and that chip has: then the rest is about
-    it, and a 910B refuses every call. Of an operator that both have, ``accepts_950`` gives
-    the tensors of which chips of the 950 series take other dtypes, and those dtypes.
-    """
-
-    accepts: dict[str, list[str]]
-    accepts_950: dict[str, list[str]]
-    why: dict[str, str]
-    strided: list[str]
-    exact: bool
-    chip: str
 
 
 class _CodedStatus(TypedDict):
@@ -133,10 +79,8 @@ def pyacl() -> PyAclFacts:
 
 @lru_cache(maxsize=1)
 def operators() -> dict[str, OperatorFact]:
-    """All operators by C name, such as ``aclnnAdd``."""
-    text = files(__name__).joinpath("operators.json").read_text(encoding="utf-8")
-    table: dict[str, OperatorFact] = json.loads(text)
-    return table
+    """All operators by C name, such as ``aclnnAdd``, in the order of their names."""
+    return dict(sorted(read_rows().items()))
 
 
 def operator(name: str) -> OperatorFact | None:
@@ -145,28 +89,9 @@ def operator(name: str) -> OperatorFact | None:
 
 
 @lru_cache(maxsize=1)
-def emulated() -> dict[str, EmulatedFact]:
-    """What phase one of the emulator takes, by the C names of the operators that it has.
-
-    Every file is about one folder of the emulator's operators and has its name.
-    """
-    table: dict[str, EmulatedFact] = {}
-    for file in files(__name__).joinpath("emulator").iterdir():
-        table.update(json.loads(file.read_text(encoding="utf-8")))
-    return table
-
-
-@lru_cache(maxsize=4096)
-def dtypes(name: str, parameter: str) -> tuple[str, ...]:
-    """The dtypes of a parameter: those the documents name, then others that the source takes.
-
-    Empty where nothing is known.
-    """
-    fact = operator(name)
-    rows = fact["params"] if fact else []
-    named = next((row.get("dtypes", []) for row in rows if row["name"] == parameter), [])
-    taken = emulated().get(name, {}).get("accepts", {}).get(parameter, [])
-    return (*named, *(dtype for dtype in taken if dtype not in named))
+def emulated() -> dict[str, OperatorFact]:
+    """The operators that the emulator has, by C name."""
+    return {name: fact for name, fact in operators().items() if fact.emulated}
 
 
 @lru_cache(maxsize=2)

@@ -47,7 +47,7 @@ def relu(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float32 | float16 | int8 | int32 | int64 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | int8 | int32 | int64 | uint8.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -81,7 +81,8 @@ def sigmoid(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float32 | float16 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -115,7 +116,7 @@ def silu(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float16 | float32 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -149,7 +150,7 @@ def hardswish(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype bfloat16 | float16 | float32.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -183,7 +184,7 @@ def hardsigmoid(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float32 | float16 | int32 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | int32.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -217,7 +218,7 @@ def mish(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float16 | float32 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -251,7 +252,7 @@ def selu(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        1 to 8 dimensions; dtype float32 | float16 | int32 | int8 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | int8 | int32.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -285,7 +286,7 @@ def logsigmoid(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        1 to 8 dimensions; dtype float32 | float16 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -361,7 +362,7 @@ def leaky_relu(
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float32 | float16 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64.
     negative_slope : number, default 0.01
         Factor of negative elements.
     stream : Stream, optional
@@ -397,7 +398,7 @@ def elu(input: Tensor, alpha: Number = 1.0, *, stream: Stream | None = None) -> 
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float32 | float16 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64.
     alpha : number, default 1.0
         Negative elements approach ``-alpha``.
     stream : Stream, optional
@@ -435,7 +436,7 @@ def softplus(
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float16 | float32 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16.
     beta : number, default 1
         Sharpness of the bend.
     threshold : number, default 20
@@ -511,8 +512,8 @@ def threshold(
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype bfloat16 | float16 | float32 | int32 | int8 | uint8 | int16 |
-        int64.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | int8 | int16 | int32 | int64 |
+        uint8.
     threshold : number
         Elements above it stay.
     value : number
@@ -550,7 +551,7 @@ def softmax(input: Tensor, dim: int = -1, *, stream: Stream | None = None) -> Te
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float16 | float32 | float64 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64.
     dim : int, default -1
         Dimension along which the result adds up to 1.
     stream : Stream, optional
@@ -586,7 +587,7 @@ def log_softmax(input: Tensor, dim: int = -1, *, stream: Stream | None = None) -
     Parameters
     ----------
     input : Tensor
-        1 to 8 dimensions; dtype float16 | float32 | float64 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64.
     dim : int, default -1
         Dimension of the softmax.
     stream : Stream, optional
@@ -622,7 +623,7 @@ def glu(input: Tensor, dim: int = -1, *, stream: Stream | None = None) -> Tensor
     Parameters
     ----------
     input : Tensor
-        1 to 8 dimensions; dtype float64 | float32 | float16 | bfloat16.
+        1 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64.
     dim : int, default -1
         Dimension to split; its length is even.
     stream : Stream, optional
@@ -660,7 +661,7 @@ def swiglu(input: Tensor, dim: int = -1, *, stream: Stream | None = None) -> Ten
     Parameters
     ----------
     input : Tensor
-        Dtype bfloat16 | float16 | float32.
+        1 to 8 dimensions; dtype float32 | float16 | bfloat16.
     dim : int, default -1
         Dimension to split; its length is even.
     stream : Stream, optional
@@ -698,7 +699,7 @@ def gelu_mul(input: Tensor, *, approximate: str = "none", stream: Stream | None 
     Parameters
     ----------
     input : Tensor
-        2 to 8 dimensions; dtype bfloat16 | float16 | float32.
+        2 to 8 dimensions; dtype float32 | float16 | bfloat16.
     approximate : str, default 'none'
         'none' uses the error function, 'tanh' the formula with a hyperbolic tangent.
     stream : Stream, optional
@@ -798,11 +799,11 @@ def add_relu(
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype bfloat16 | float16 | float32 | int8 | uint8 | int16 | int32 |
-        int64.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | int8 | int16 | int32 | int64 |
+        uint8.
     other : Tensor
-        Second operand, broadcast with ``input``. 0 to 8 dimensions; dtype bfloat16 | float16 |
-        float32 | int8 | uint8 | int16 | int32 | int64.
+        Second operand, broadcast with ``input``. 0 to 8 dimensions; dtype float32 | float16 |
+        bfloat16 | int8 | int16 | int32 | int64 | uint8.
     alpha : number, default 1
         Factor of ``other``.
     stream : Stream, optional

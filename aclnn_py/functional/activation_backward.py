@@ -44,10 +44,10 @@ def sigmoid_backward(
     Parameters
     ----------
     grad_output : Tensor
-        Gradient with respect to the result of ``sigmoid``. 1 to 8 dimensions; dtype float32 |
+        Gradient with respect to the result of ``sigmoid``. 0 to 8 dimensions; dtype float32 |
         float16 | bfloat16 | float64 | complex64 | complex128.
     output : Tensor
-        The result of ``sigmoid``. 1 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 |
+        The result of ``sigmoid``. 0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 |
         complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
@@ -82,10 +82,10 @@ def tanh_backward(grad_output: Tensor, output: Tensor, *, stream: Stream | None 
     Parameters
     ----------
     grad_output : Tensor
-        Gradient with respect to the result of ``tanh``. Dtype float32 | float16 | float64 |
-        bfloat16.
+        Gradient with respect to the result of ``tanh``. 0 to 8 dimensions; dtype float32 | float16
+        | bfloat16 | float64.
     output : Tensor
-        The result of ``tanh``. Dtype float32 | float16 | float64 | bfloat16.
+        The result of ``tanh``. 0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -119,11 +119,11 @@ def selu_backward(grad_output: Tensor, output: Tensor, *, stream: Stream | None 
     Parameters
     ----------
     grad_output : Tensor
-        Gradient with respect to the result of ``selu``. 1 to 8 dimensions; dtype float32 | float16
-        | int32 | int8 | bfloat16.
+        Gradient with respect to the result of ``selu``. 0 to 8 dimensions; dtype float32 | float16
+        | bfloat16 | int8 | int32.
     output : Tensor
-        The result of ``selu``. 1 to 8 dimensions; dtype float32 | float16 | int32 | int8 |
-        bfloat16.
+        The result of ``selu``. 0 to 8 dimensions; dtype float32 | float16 | bfloat16 | int8 |
+        int32.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -157,11 +157,11 @@ def relu_backward(grad_output: Tensor, input: Tensor, *, stream: Stream | None =
     Parameters
     ----------
     grad_output : Tensor
-        Gradient with respect to the result of ``relu``. 0 to 8 dimensions; dtype float32 | bfloat16
-        | float16 | int32 | int8 | uint8 | int64.
+        Gradient with respect to the result of ``relu``. 0 to 8 dimensions; dtype float32 | float16
+        | bfloat16 | int8 | int32 | uint8.
     input : Tensor
-        As given to ``relu``. 0 to 8 dimensions; dtype float32 | bfloat16 | float16 | int32 | int8 |
-        uint8 | int64.
+        As given to ``relu``. 0 to 8 dimensions; dtype float32 | float16 | bfloat16 | int8 | int32 |
+        uint8.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -195,10 +195,10 @@ def silu_backward(grad_output: Tensor, input: Tensor, *, stream: Stream | None =
     Parameters
     ----------
     grad_output : Tensor
-        Gradient with respect to the result of ``silu``. 1 to 8 dimensions; dtype bfloat16 | float16
-        | float32.
+        Gradient with respect to the result of ``silu``. 0 to 8 dimensions; dtype float32 | float16
+        | bfloat16.
     input : Tensor
-        As given to ``silu``. 1 to 8 dimensions; dtype bfloat16 | float16 | float32.
+        As given to ``silu``. 0 to 8 dimensions; dtype float32 | float16 | bfloat16.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -232,10 +232,10 @@ def mish_backward(grad_output: Tensor, input: Tensor, *, stream: Stream | None =
     Parameters
     ----------
     grad_output : Tensor
-        Gradient with respect to the result of ``mish``. 0 to 8 dimensions; dtype bfloat16 | float16
-        | float32.
+        Gradient with respect to the result of ``mish``. 0 to 8 dimensions; dtype float32 | float16
+        | bfloat16.
     input : Tensor
-        As given to ``mish``. 0 to 8 dimensions; dtype bfloat16 | float16 | float32.
+        As given to ``mish``. 0 to 8 dimensions; dtype float32 | float16 | bfloat16.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -271,9 +271,10 @@ def hardswish_backward(
     Parameters
     ----------
     grad_output : Tensor
-        Gradient with respect to the result of ``hardswish``. Dtype bfloat16 | float16 | float32.
+        Gradient with respect to the result of ``hardswish``. 0 to 8 dimensions; dtype float32 |
+        float16 | bfloat16.
     input : Tensor
-        As given to ``hardswish``. 0 to 8 dimensions; dtype bfloat16 | float16 | float32.
+        As given to ``hardswish``. 0 to 8 dimensions; dtype float32 | float16 | bfloat16.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -309,10 +310,10 @@ def hardsigmoid_backward(
     Parameters
     ----------
     grad_output : Tensor
-        Gradient with respect to the result of ``hardsigmoid``. 0 to 8 dimensions; dtype bfloat16 |
-        float16 | float32.
+        Gradient with respect to the result of ``hardsigmoid``. 0 to 8 dimensions; dtype float32 |
+        float16 | bfloat16.
     input : Tensor
-        As given to ``hardsigmoid``. 0 to 8 dimensions; dtype bfloat16 | float16 | float32.
+        As given to ``hardsigmoid``. 0 to 8 dimensions; dtype float32 | float16 | bfloat16.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -387,10 +388,10 @@ def gelu_backward(
     Parameters
     ----------
     grad_output : Tensor
-        Gradient with respect to the result of ``gelu``. 0 to 8 dimensions; dtype float16 | bfloat16
-        | float32.
+        Gradient with respect to the result of ``gelu``. 0 to 8 dimensions; dtype float32 | float16
+        | bfloat16.
     input : Tensor
-        As given to ``gelu``. 0 to 8 dimensions; dtype float16 | bfloat16 | float32.
+        As given to ``gelu``. 0 to 8 dimensions; dtype float32 | float16 | bfloat16.
     approximate : str, default 'none'
         As given to ``gelu``.
     stream : Stream, optional
@@ -520,10 +521,10 @@ def softplus_backward(
     ----------
     grad_output : Tensor
         Gradient with respect to the result of ``softplus``. 0 to 8 dimensions; dtype float32 |
-        float16 | float64 | bfloat16.
+        float16 | bfloat16 | float64.
     input : Tensor
-        As given to ``softplus``. 0 to 8 dimensions; dtype int8 | int16 | int32 | int64 | uint8 |
-        bool | float16 | float32 | float64 | bfloat16.
+        As given to ``softplus``. 0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 |
+        int8 | int16 | int32 | int64 | uint8 | bool.
     beta : number, default 1
         As given to ``softplus``.
     threshold : number, default 20
@@ -563,10 +564,10 @@ def softshrink_backward(
     Parameters
     ----------
     grad_output : Tensor
-        Gradient with respect to the result of ``softshrink``. 0 to 8 dimensions; dtype float16 |
-        float32 | bfloat16.
+        Gradient with respect to the result of ``softshrink``. 0 to 8 dimensions; dtype float32 |
+        float16 | bfloat16.
     input : Tensor
-        As given to ``softshrink``. 0 to 8 dimensions; dtype float16 | float32 | bfloat16.
+        As given to ``softshrink``. 0 to 8 dimensions; dtype float32 | float16 | bfloat16.
     lambd : number, default 0.5
         As given to ``softshrink``.
     stream : Stream, optional
@@ -605,10 +606,10 @@ def threshold_backward(
     ----------
     grad_output : Tensor
         Gradient with respect to the result of ``threshold``. 0 to 8 dimensions; dtype float32 |
-        bfloat16 | float16 | int32 | int8 | uint8 | int64.
+        float16 | bfloat16 | int8 | int32 | uint8.
     input : Tensor
-        As given to ``threshold``. 0 to 8 dimensions; dtype float32 | bfloat16 | float16 | int32 |
-        int8 | uint8 | int64.
+        As given to ``threshold``. 0 to 8 dimensions; dtype float32 | float16 | bfloat16 | int8 |
+        int32 | uint8.
     threshold : number
         As given to ``threshold``.
     stream : Stream, optional
@@ -646,10 +647,10 @@ def glu_backward(
     Parameters
     ----------
     grad_output : Tensor
-        Gradient with respect to the result of ``glu``. Dtype float64 | float32 | float16 |
-        bfloat16.
+        Gradient with respect to the result of ``glu``. Dtype float32 | float16 | bfloat16 |
+        float64.
     input : Tensor
-        As given to ``glu``. Dtype float64 | float32 | float16 | bfloat16.
+        As given to ``glu``. 1 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64.
     dim : int, default -1
         As given to ``glu``.
     stream : Stream, optional
@@ -687,10 +688,10 @@ def swiglu_backward(
     Parameters
     ----------
     grad_output : Tensor
-        Gradient with respect to the result of ``swiglu``. 1 to 8 dimensions; dtype bfloat16 |
-        float16 | float32.
+        Gradient with respect to the result of ``swiglu``. 1 to 8 dimensions; dtype float32 |
+        float16 | bfloat16.
     input : Tensor
-        As given to ``swiglu``. 1 to 8 dimensions; dtype bfloat16 | float16 | float32.
+        As given to ``swiglu``. 1 to 8 dimensions; dtype float32 | float16 | bfloat16.
     dim : int, default -1
         As given to ``swiglu``.
     stream : Stream, optional
@@ -764,12 +765,12 @@ def prelu_backward(
     Parameters
     ----------
     grad_output : Tensor
-        Gradient with respect to the result of ``prelu``. 0 to 8 dimensions; dtype float16 | float32
+        Gradient with respect to the result of ``prelu``. 0 to 8 dimensions; dtype float32 | float16
         | bfloat16.
     input : Tensor
-        0 to 8 dimensions; dtype float16 | float32 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16.
     weight : Tensor
-        As given to ``prelu``. 0 to 8 dimensions; dtype float16 | float32 | bfloat16.
+        As given to ``prelu``. 0 to 8 dimensions; dtype float32 | float16 | bfloat16.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.

@@ -44,12 +44,13 @@ def add(
     Parameters
     ----------
     input : Tensor
-        Dtype float32 | float16 | float64 | int32 | int64 | int16 | int8 | uint8 | bool | complex128
-        | complex64 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64 | complex128.
     other : Tensor or number
         Second operand, broadcast with ``input``. A number changes the dtype of the result only if
-        its kind is higher (bool < int < float < complex). Dtype float32 | float16 | float64 | int32
-        | int64 | int16 | int8 | uint8 | bool | complex128 | complex64 | bfloat16.
+        its kind is higher (bool < int < float < complex). 0 to 8 dimensions; dtype float32 |
+        float16 | bfloat16 | float64 | int8 | int16 | int32 | int64 | uint8 | bool | complex64 |
+        complex128.
     alpha : number, default 1
         Factor of ``other``.
     stream : Stream, optional
@@ -92,13 +93,13 @@ def sub(
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float32 | float16 | float64 | int32 | int64 | int16 | int8 | uint8
-        | bool | complex128 | complex64 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64 | complex128.
     other : Tensor or number
         Second operand, broadcast with ``input``. A number changes the dtype of the result only if
         its kind is higher (bool < int < float < complex). 0 to 8 dimensions; dtype float32 |
-        float16 | float64 | int32 | int64 | int16 | int8 | uint8 | bool | complex128 | complex64 |
-        bfloat16.
+        float16 | bfloat16 | float64 | int8 | int16 | int32 | int64 | uint8 | bool | complex64 |
+        complex128.
     alpha : number, default 1
         Factor of ``other``.
     stream : Stream, optional
@@ -141,12 +142,13 @@ def rsub(
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype int8 | uint8 | int16 | int32 | int64 | float16 | float32 | float64
-        | complex64 | complex128 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | complex64 | complex128.
     other : Tensor or number
         Second operand, broadcast with ``input``. A number changes the dtype of the result only if
-        its kind is higher (bool < int < float < complex). 0 to 8 dimensions; dtype int8 | uint8 |
-        int16 | int32 | int64 | float16 | float32 | float64 | complex64 | complex128 | bfloat16.
+        its kind is higher (bool < int < float < complex). 0 to 8 dimensions; dtype float32 |
+        float16 | bfloat16 | float64 | int8 | int16 | int32 | int64 | uint8 | complex64 |
+        complex128.
     alpha : number, default 1
         Factor of ``input``.
     stream : Stream, optional
@@ -187,12 +189,13 @@ def mul(input: Tensor, other: Tensor | Number, *, stream: Stream | None = None) 
     Parameters
     ----------
     input : Tensor
-        Dtype float32 | float16 | float64 | int32 | int64 | int16 | int8 | uint8 | bool | complex128
-        | complex64 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64 | complex128.
     other : Tensor or number
         Second operand, broadcast with ``input``. A number changes the dtype of the result only if
-        its kind is higher (bool < int < float < complex). Dtype float32 | float16 | float64 | int32
-        | int64 | int16 | int8 | uint8 | bool | complex128 | complex64 | bfloat16.
+        its kind is higher (bool < int < float < complex). 0 to 8 dimensions; dtype float32 |
+        float16 | bfloat16 | float64 | int8 | int16 | int32 | int64 | uint8 | bool | complex64 |
+        complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -231,12 +234,13 @@ def div(input: Tensor, other: Tensor | Number, *, stream: Stream | None = None) 
     Parameters
     ----------
     input : Tensor
-        Dtype float32 | float16 | float64 | int32 | int64 | int16 | int8 | uint8 | bool | complex128
-        | complex64 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64 | complex128.
     other : Tensor or number
         Second operand, broadcast with ``input``. A number changes the dtype of the result only if
-        its kind is higher (bool < int < float < complex). Dtype float32 | float16 | float64 | int32
-        | int64 | int16 | int8 | uint8 | bool | complex128 | complex64 | bfloat16.
+        its kind is higher (bool < int < float < complex). 0 to 8 dimensions; dtype float32 |
+        float16 | bfloat16 | float64 | int8 | int16 | int32 | int64 | uint8 | bool | complex64 |
+        complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -275,11 +279,12 @@ def floor_divide(input: Tensor, other: Tensor | Number, *, stream: Stream | None
     Parameters
     ----------
     input : Tensor
-        Dtype float32 | float16 | float64 | int32 | int64 | int16 | int8 | uint8 | bool.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool.
     other : Tensor or number
         Second operand, broadcast with ``input``. A number changes the dtype of the result only if
-        its kind is higher (bool < int < float < complex). Dtype float32 | float16 | float64 | int32
-        | int64 | int16 | int8 | uint8 | bool.
+        its kind is higher (bool < int < float < complex). 0 to 8 dimensions; dtype float32 |
+        float16 | bfloat16 | float64 | int8 | int16 | int32 | int64 | uint8 | bool.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -318,10 +323,12 @@ def remainder(input: Tensor, other: Tensor | Number, *, stream: Stream | None = 
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype int32 | int64 | float16 | float32 | float64 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool.
     other : Tensor or number
         Second operand, broadcast with ``input``. A number changes the dtype of the result only if
-        its kind is higher (bool < int < float < complex).
+        its kind is higher (bool < int < float < complex). 0 to 8 dimensions; dtype float32 |
+        float16 | bfloat16 | float64 | int8 | int16 | int32 | int64 | uint8 | bool.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -360,12 +367,12 @@ def fmod(input: Tensor, other: Tensor | Number, *, stream: Stream | None = None)
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float64 | bfloat16 | float16 | float32 | int32 | int64 | int8 |
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int32 | int64 |
         uint8.
     other : Tensor or number
         Second operand, broadcast with ``input``. A number changes the dtype of the result only if
-        its kind is higher (bool < int < float < complex). 0 to 8 dimensions; dtype float64 |
-        bfloat16 | float16 | float32 | int32 | int64 | int8 | uint8.
+        its kind is higher (bool < int < float < complex). 0 to 8 dimensions; dtype float32 |
+        float16 | bfloat16 | float64 | int8 | int32 | int64 | uint8.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -404,11 +411,11 @@ def maximum(input: Tensor, other: Tensor, *, stream: Stream | None = None) -> Te
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float32 | float16 | float64 | int32 | int64 | int16 | int8 | uint8
-        | bool | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool.
     other : Tensor
         Second operand, broadcast with ``input``. 0 to 8 dimensions; dtype float32 | float16 |
-        float64 | int32 | int64 | int16 | int8 | uint8 | bool | bfloat16.
+        bfloat16 | float64 | int8 | int16 | int32 | int64 | uint8 | bool.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -442,10 +449,11 @@ def minimum(input: Tensor, other: Tensor, *, stream: Stream | None = None) -> Te
     Parameters
     ----------
     input : Tensor
-        Dtype float32 | float16 | float64 | int32 | int64 | int16 | int8 | uint8 | bool | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool.
     other : Tensor
-        Second operand, broadcast with ``input``. Dtype float32 | float16 | float64 | int32 | int64
-        | int16 | int8 | uint8 | bool | bfloat16.
+        Second operand, broadcast with ``input``. 0 to 8 dimensions; dtype float32 | float16 |
+        bfloat16 | float64 | int8 | int16 | int32 | int64 | uint8 | bool.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -479,10 +487,11 @@ def atan2(input: Tensor, other: Tensor, *, stream: Stream | None = None) -> Tens
     Parameters
     ----------
     input : Tensor
-        Dtype int8 | int16 | int32 | int64 | uint8 | bool | float32 | float16 | float64 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool.
     other : Tensor
-        Second operand, broadcast with ``input``. Dtype int8 | int16 | int32 | int64 | uint8 | bool
-        | float32 | float16 | float64 | bfloat16.
+        Second operand, broadcast with ``input``. 0 to 8 dimensions; dtype float32 | float16 |
+        bfloat16 | float64 | int8 | int16 | int32 | int64 | uint8 | bool.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -516,11 +525,11 @@ def logaddexp(input: Tensor, other: Tensor, *, stream: Stream | None = None) -> 
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float16 | float32 | float64 | uint8 | int8 | uint16 | int16 |
-        uint32 | int32 | uint64 | int64 | bool | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | uint16 | uint32 | uint64 | bool.
     other : Tensor
-        Second operand, broadcast with ``input``. 0 to 8 dimensions; dtype float16 | float32 |
-        float64 | uint8 | int8 | uint16 | int16 | uint32 | int32 | uint64 | int64 | bool | bfloat16.
+        Second operand, broadcast with ``input``. 0 to 8 dimensions; dtype float32 | float16 |
+        bfloat16 | float64 | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | bool.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -556,8 +565,8 @@ def pow(
     Parameters
     ----------
     input : Tensor or number
-        Base. 0 to 8 dimensions; dtype float32 | float16 | float64 | int16 | bool | int32 | int64 |
-        int8 | uint8 | complex64 | complex128 | bfloat16.
+        Base. 0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32
+        | int64 | uint8 | bool | complex64 | complex128.
     exponent : Tensor or number
         Exponent, broadcast with ``input``. At least one of the two is a tensor.
     stream : Stream, optional
@@ -608,13 +617,13 @@ def addcmul(
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float32 | float16 | float64 | bfloat16 | int32 | int64 | int8 |
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int32 | int64 |
         uint8.
     tensor1 : Tensor
-        0 to 8 dimensions; dtype float32 | float16 | float64 | bfloat16 | int32 | int64 | int8 |
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int32 | int64 |
         uint8.
     tensor2 : Tensor
-        0 to 8 dimensions; dtype float32 | float16 | float64 | bfloat16 | int32 | int64 | int8 |
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int32 | int64 |
         uint8.
     value : number, default 1
         Factor of the product.
@@ -660,11 +669,11 @@ def addcdiv(
     Parameters
     ----------
     input : Tensor
-        Dtype bfloat16 | float16 | float32 | float64 | int64.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int64.
     tensor1 : Tensor
-        Dtype bfloat16 | float16 | float32 | float64 | int64.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int64.
     tensor2 : Tensor
-        Dtype bfloat16 | float16 | float32 | float64 | int64.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int64.
     value : number, default 1
         Factor of the quotient.
     stream : Stream, optional

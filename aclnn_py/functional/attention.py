@@ -187,7 +187,7 @@ def fused_infer_attention_score(
     Parameters
     ----------
     query : Tensor
-        Shape as ``input_layout`` says. Dtype float16 | bfloat16 | int8 | hifloat8 | float8_e4m3fn.
+        Shape as ``input_layout`` says. Dtype float16 | bfloat16 | int8 | float8_e4m3fn | hifloat8.
     key : Tensor
         Shape as ``input_layout`` says, or the pages of a cache: ``(pages, page size, heads *
         width)``, ``(pages, heads, page size, width)``, or 5 dimensions for pages in blocks of 32
@@ -195,9 +195,10 @@ def fused_infer_attention_score(
     value : Tensor
         Same shape as ``key``.
     pse_shift : Tensor, optional
-        Added to the scores, shape ``(batch or 1, heads, tokens, keys)``. Dtype float16 | bfloat16.
+        Added to the scores, shape ``(batch or 1, heads, tokens, keys)``. 4 dimensions; dtype
+        float16 | bfloat16.
     atten_mask : Tensor, optional
-        True for the keys to hide. Dtype bool | int8 | uint8.
+        True for the keys to hide. Dtype int8 | uint8 | bool.
     actual_seq_lengths : sequence of int, optional
         Number of tokens of each query; a single number serves all. With packed sequences, the end
         of each query instead.
@@ -205,26 +206,29 @@ def fused_infer_attention_score(
         Number of keys of each sequence; a single number serves all. With packed sequences and no
         pages, the end of each sequence's keys instead.
     block_table : Tensor, optional
-        Pages of each sequence, int32, shape ``(batch, pages)``. Dtype int32.
+        Pages of each sequence, int32, shape ``(batch, pages)``. 2 dimensions; dtype int32.
     query_padding_size : Tensor, optional
         How many tokens of padding stand behind queries that are padded on the left, int64, 1
         element. 1 dimension; dtype int64.
     kv_padding_size : Tensor, optional
         The same for keys. 1 dimension; dtype int64.
     key_antiquant_scale : Tensor, optional
-        Factors of quantised keys. Dtype float16 | bfloat16 | float32 | float8_e8m0.
+        Factors of quantised keys. 1 to 5 dimensions; dtype float32 | float16 | bfloat16 |
+        float8_e8m0.
     key_antiquant_offset : Tensor, optional
-        What is added to quantised keys before they are scaled. Dtype float16 | bfloat16 | float32.
+        What is added to quantised keys before they are scaled. Dtype float32 | float16 | bfloat16.
     value_antiquant_scale : Tensor, optional
-        Factors of quantised values. Dtype float16 | bfloat16 | float32 | float8_e8m0.
+        Factors of quantised values. 1 to 5 dimensions; dtype float32 | float16 | bfloat16 |
+        float8_e8m0.
     value_antiquant_offset : Tensor, optional
-        What is added to quantised values before they are scaled. Dtype float16 | bfloat16 |
-        float32.
+        What is added to quantised values before they are scaled. Dtype float32 | float16 |
+        bfloat16.
     key_shared_prefix : Tensor, optional
-        Keys that stand before those of every sequence, batch 1. Dtype float16 | bfloat16 | int8 |
-        int4 | int32.
+        Keys that stand before those of every sequence, batch 1. 4 dimensions; dtype float16 |
+        bfloat16 | int8 | int32 | int4.
     value_shared_prefix : Tensor, optional
-        Values of ``key_shared_prefix``. Dtype float16 | bfloat16 | int8 | int4 | int32.
+        Values of ``key_shared_prefix``. 4 dimensions; dtype float16 | bfloat16 | int8 | int32 |
+        int4.
     actual_shared_prefix_len : sequence of int, optional
         Number of keys of the prefix.
     query_rope : Tensor, optional
@@ -552,7 +556,7 @@ def prompt_flash_attention(
         Added to the scores, shape ``(batch or 1, heads, tokens, keys)``. 4 dimensions; dtype
         float16 | bfloat16.
     atten_mask : Tensor, optional
-        True for the keys to hide. 2 to 4 dimensions; dtype bool | int8 | uint8.
+        True for the keys to hide. 2 to 4 dimensions; dtype int8 | uint8 | bool.
     actual_seq_lengths : sequence of int, optional
         Number of tokens of each query; a single number serves all.
     actual_seq_lengths_kv : sequence of int, optional
@@ -652,15 +656,17 @@ def incre_flash_attention(
     Parameters
     ----------
     query : Tensor
-        Shape as ``input_layout`` says, with one token. Dtype float16 | bfloat16.
+        Shape as ``input_layout`` says, with one token. 4 dimensions; dtype float16 | bfloat16.
     key : Tensor
         Shape as ``input_layout`` says, or the pages of a cache.
     value : Tensor
         Same shape as ``key``.
     pse_shift : Tensor, optional
-        Added to the scores, shape ``(batch or 1, heads, 1, keys)``. Dtype float16 | bfloat16.
+        Added to the scores, shape ``(batch or 1, heads, 1, keys)``. 4 dimensions; dtype float16 |
+        bfloat16.
     atten_mask : Tensor, optional
-        True for the keys to hide; shape ``(batch, keys)``. Dtype bool | int8 | uint8.
+        True for the keys to hide; shape ``(batch, keys)``. 2 to 4 dimensions; dtype int8 | uint8 |
+        bool.
     actual_seq_lengths : sequence of int, optional
         Number of keys of each sequence; a single number serves all.
     block_table : Tensor, optional
@@ -669,10 +675,10 @@ def incre_flash_attention(
         How many tokens of padding stand behind keys that are padded on the left, int64, 1 element.
         Dtype int64.
     antiquant_scale : Tensor, optional
-        Factors of int8 keys and values, first those of the keys. Dtype float16 | bfloat16 |
-        float32.
+        Factors of int8 keys and values, first those of the keys. 1 to 5 dimensions; dtype float16 |
+        bfloat16.
     antiquant_offset : Tensor, optional
-        What is added to them before they are scaled. Dtype float16 | bfloat16 | float32.
+        What is added to them before they are scaled. Dtype float16 | bfloat16.
     num_heads : int, default 1
         Number of heads of ``query``.
     scale : float, default 1.0
@@ -755,10 +761,11 @@ def attention_update(
     Parameters
     ----------
     lse : sequence of Tensor
-        Logarithms of the sums of exponentials of each part, float32, shape ``(tokens * heads,)``.
-        Dtype float32.
+        Logarithms of the sums of exponentials of each part, float32, shape ``(tokens * heads,)``. 1
+        dimension; dtype float32.
     local_out : sequence of Tensor
-        Result of each part, shape ``(tokens * heads, width)``. Dtype float32 | float16 | bfloat16.
+        Result of each part, shape ``(tokens * heads, width)``. 2 dimensions; dtype float32 |
+        float16 | bfloat16.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -804,21 +811,23 @@ def gather_pa_kv_cache(
     Parameters
     ----------
     key_cache : Tensor
-        Shape ``(blocks, block size, heads, width)``. 4 dimensions; dtype int8 | float16 | bfloat16
-        | float32 | uint8 | int16 | uint16 | int32 | uint32 | hifloat8 | float8_e5m2 |
-        float8_e4m3fn.
+        Shape ``(blocks, block size, heads, width)``. 4 dimensions; dtype float16 | bfloat16 | int8
+        | float32 | int16 | int32 | uint8 | uint16 | uint32 | float8_e4m3fn | float8_e5m2 |
+        hifloat8.
     value_cache : Tensor
-        Blocks and block size of ``key_cache``. 4 dimensions; dtype int8 | float16 | bfloat16 |
-        float32 | uint8 | int16 | uint16 | int32 | uint32 | hifloat8 | float8_e5m2 | float8_e4m3fn.
+        Blocks and block size of ``key_cache``. 4 dimensions; dtype float16 | bfloat16 | int8 |
+        float32 | int16 | int32 | uint8 | uint16 | uint32 | float8_e4m3fn | float8_e5m2 | hifloat8.
     block_tables : Tensor
         Blocks of each sequence, int32, shape ``(batch, blocks)``. 2 dimensions; dtype int32 |
         int64.
     seq_lens : Tensor
-        Tokens of each sequence, int32, or the ends of the sequences behind a 0. 1 dimension.
+        Tokens of each sequence, int32, or the ends of the sequences behind a 0. 1 dimension; dtype
+        int32 | int64.
     num_tokens : int
         Tokens of all sequences together.
     seq_offset : Tensor, optional
-        Tokens to pass over in whole blocks, int32, shape ``(batch,)``. 1 dimension.
+        Tokens to pass over in whole blocks, int32, shape ``(batch,)``. 1 dimension; dtype int32 |
+        int64.
     is_seq_lens_cumsum : bool, default False
         Whether ``seq_lens`` holds ends.
     stream : Stream, optional

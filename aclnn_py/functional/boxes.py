@@ -43,8 +43,8 @@ def roi_align(
     input : Tensor
         Features, float32 or float16, shape ``(images, channels, height, width)``.
     boxes : Tensor
-        Shape ``(boxes, 5)``: the image, then ``x1, y1, x2, y2``; dtype of the features. Dtype
-        float32 | float16.
+        Shape ``(boxes, 5)``: the image, then ``x1, y1, x2, y2``; dtype of the features. 2
+        dimensions; dtype float32 | float16.
     output_size : int or tuple of int
         Height and width of each region's result, or one number for both.
     spatial_scale : float, default 1.0
@@ -108,8 +108,8 @@ def roi_align_backward(
     grad_output : Tensor
         Gradient with respect to the result, float32.
     boxes : Tensor
-        Shape ``(boxes, 5)``: the image, then ``x1, y1, x2, y2``; dtype of the features. Dtype
-        float32.
+        Shape ``(boxes, 5)``: the image, then ``x1, y1, x2, y2``; dtype of the features. 2
+        dimensions; dtype float32.
     input_shape : sequence of int
         Shape of the input of `roi_align`.
     spatial_scale : float, default 1.0
@@ -170,9 +170,10 @@ def box_iou(
     Parameters
     ----------
     boxes1 : Tensor
-        Corners ``x0, y0, x1, y1``, shape ``(m, 4)``. Dtype float32 | float16 | bfloat16.
+        Corners ``x0, y0, x1, y1``, shape ``(m, 4)``. 2 dimensions; dtype float32 | float16 |
+        bfloat16.
     boxes2 : Tensor
-        The same, shape ``(n, 4)``. Dtype float32 | float16 | bfloat16.
+        The same, shape ``(n, 4)``. 2 dimensions; dtype float32 | float16 | bfloat16.
     mode : str, default 'iou'
         "iou" divides by the area of both boxes together, "iof" by that of ``boxes2``.
     eps : float, default 0.0
@@ -279,9 +280,11 @@ def non_max_suppression(
     Parameters
     ----------
     boxes : Tensor
-        Corners ``y1, x1, y2, x2``, shape ``(images, boxes, 4)``. Dtype float32 | float16.
+        Corners ``y1, x1, y2, x2``, shape ``(images, boxes, 4)``. 3 dimensions; dtype float32 |
+        float16.
     scores : Tensor
-        Shape ``(images, classes, boxes)``; dtype of ``boxes``. Dtype float32 | float16.
+        Shape ``(images, classes, boxes)``; dtype of ``boxes``. 3 dimensions; dtype float32 |
+        float16.
     max_output_boxes_per_class : int
         How many boxes each class of an image keeps, up to 700.
     iou_threshold : float, default 0.5
@@ -429,18 +432,19 @@ def multi_scale_deformable_attention_backward(
         Gradient with respect to the result. Dtype float32 | float16 | bfloat16.
     value : Tensor
         Features, float32, float16 or bfloat16, shape ``(batch, keys, heads, channels)``; channels
-        are a multiple of 8. Dtype float32 | float16 | bfloat16.
+        are a multiple of 8. 4 dimensions; dtype float32 | float16 | bfloat16.
     spatial_shapes : Tensor
-        Height and width of each map, int32 or int64, shape ``(levels, 2)``. Dtype int32 | int64.
+        Height and width of each map, int32 or int64, shape ``(levels, 2)``. 2 dimensions; dtype
+        int32 | int64.
     level_start_index : Tensor
         First key of each map, int32 or int64, shape ``(levels,)``. 1 dimension; dtype int32 |
         int64.
     sampling_locations : Tensor
         ``x, y`` of each point as a part of its map, shape ``(batch, queries, heads, levels, points,
-        2)``. Dtype float32 | float16 | bfloat16.
+        2)``. 6 dimensions; dtype float32 | float16 | bfloat16.
     attention_weights : Tensor
-        Weight of each point, shape ``(batch, queries, heads, levels, points)``. Dtype float32 |
-        float16 | bfloat16.
+        Weight of each point, shape ``(batch, queries, heads, levels, points)``. 5 dimensions; dtype
+        float32 | float16 | bfloat16.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.

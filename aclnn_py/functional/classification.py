@@ -55,7 +55,7 @@ def nll_loss(
         Scores: classes in dimension 1, or the only dimension. For ``nll_loss`` they are logarithms
         of probabilities. 4 dimensions; dtype float32 | float16 | bfloat16.
     target : Tensor
-        Class of each row. 3 dimensions; dtype int64 | uint8 | int32.
+        Class of each row. 3 dimensions; dtype int32 | int64 | uint8.
     weight : Tensor, optional
         Factor of each class; shape ``(classes,)``.
     reduction : str, default 'mean'
@@ -135,7 +135,7 @@ def nll_loss_backward(
         Scores: classes in dimension 1, or the only dimension. For ``nll_loss`` they are logarithms
         of probabilities. 4 dimensions; dtype float32 | float16 | bfloat16.
     target : Tensor
-        Class of each row. 3 dimensions; dtype int64 | uint8 | int32.
+        Class of each row. 3 dimensions; dtype int32 | int64 | uint8.
     weight : Tensor, optional
         Factor of each class; shape ``(classes,)``.
     reduction : str, default 'mean'
@@ -218,9 +218,9 @@ def cross_entropy(
     Parameters
     ----------
     input : Tensor
-        Logits, shape ``(rows, classes)``. Dtype float32 | float16 | bfloat16.
+        Logits, shape ``(rows, classes)``. 2 dimensions; dtype float32 | float16 | bfloat16.
     target : Tensor
-        Class of each row, int64. Dtype int32 | int64.
+        Class of each row, int64. Dtype int64.
     weight : Tensor, optional
         Factor of each class, float32; shape ``(classes,)``. 1 dimension; dtype float32.
     reduction : str, default 'mean'
@@ -289,10 +289,10 @@ def cross_entropy_backward(
     Parameters
     ----------
     grad_output : Tensor
-        Gradient with respect to the loss. Dtype float16 | float32 | bfloat16.
+        Gradient with respect to the loss. Dtype float32 | float16 | bfloat16.
     input : Tensor
-        Logits, shape ``(rows, classes)``. 1 to 8 dimensions; dtype float16 | float32 | float64 |
-        bfloat16.
+        Logits, shape ``(rows, classes)``. 0 to 8 dimensions; dtype float32 | float16 | bfloat16 |
+        float64.
     target : Tensor
         Class of each row, int64. 1 dimension; dtype int64.
     weight : Tensor, optional
@@ -474,11 +474,11 @@ def ctc_loss(
     Parameters
     ----------
     log_probs : Tensor
-        Logarithms of probabilities; shape ``(times, sequences, classes)``. Dtype float16 | float32
-        | bfloat16 | float64.
+        Logarithms of probabilities; shape ``(times, sequences, classes)``. 2 to 3 dimensions; dtype
+        float32 | float16 | bfloat16 | float64.
     targets : Tensor
-        Labels; shape ``(sequences, longest)``, or all behind each other in one dimension. Dtype
-        int64 | int32 | bool | float32 | float16.
+        Labels; shape ``(sequences, longest)``, or all behind each other in one dimension. 1 to 2
+        dimensions; dtype float32 | float16 | int32 | int64 | bool.
     input_lengths : sequence of int
         Number of times of each sequence.
     target_lengths : sequence of int
@@ -558,18 +558,18 @@ def ctc_loss_backward(
     Parameters
     ----------
     grad_output : Tensor
-        Gradient with respect to each loss. 1 dimension; dtype float16 | bfloat16 | float32 |
+        Gradient with respect to each loss. 1 dimension; dtype float32 | float16 | bfloat16 |
         float64.
     log_probs : Tensor
-        Logarithms of probabilities; shape ``(times, sequences, classes)``. Dtype float16 | bfloat16
-        | float32 | float64.
+        Logarithms of probabilities; shape ``(times, sequences, classes)``. 3 dimensions; dtype
+        float32 | float16 | bfloat16 | float64.
     targets : Tensor
-        Labels; shape ``(sequences, longest)``, or all behind each other in one dimension. Dtype
-        int64 | int32.
+        Labels; shape ``(sequences, longest)``, or all behind each other in one dimension. 1 to 2
+        dimensions; dtype float32 | float16 | int32 | int64 | bool.
     loss : Tensor
-        Losses of ``ctc_loss``.
+        Losses of ``ctc_loss``. Dtype float32 | float16 | bfloat16 | float64.
     log_alpha : Tensor
-        Second result of ``ctc_loss``.
+        Second result of ``ctc_loss``. 3 dimensions; dtype float32 | float16 | bfloat16 | float64.
     input_lengths : sequence of int
         Number of times of each sequence.
     target_lengths : sequence of int
@@ -643,11 +643,13 @@ def embedding_bag(
     Parameters
     ----------
     input : Tensor
-        Indices of rows, one dimension. 0 to 2 dimensions; dtype int32 | int64.
+        Indices of rows, one dimension. 0 to 2 dimensions; dtype int8 | int16 | int32 | int64 |
+        uint8.
     weight : Tensor
         The table, shape ``(rows, width)``. 2 dimensions; dtype float32 | float16 | bfloat16.
     offsets : Tensor
-        Where each bag begins among the indices. 0 to 1 dimensions; dtype int32 | int64.
+        Where each bag begins among the indices. 0 to 1 dimensions; dtype int8 | int16 | int32 |
+        int64 | uint8.
     mode : str, default 'mean'
         'mean', 'sum' or 'max' of the rows.
     per_sample_weights : Tensor, optional
@@ -723,11 +725,11 @@ def embedding_backward(
     Parameters
     ----------
     grad_output : Tensor
-        Gradient with respect to the rows that were looked up. 2 to 8 dimensions; dtype bfloat16 |
-        float16 | float32.
+        Gradient with respect to the rows that were looked up. 1 to 8 dimensions; dtype float32 |
+        float16 | bfloat16.
     input : Tensor
-        Indices of rows, as given to ``embedding``. 1 to 8 dimensions; dtype float32 | float16 |
-        float64 | int32 | int64 | int16 | int8 | uint8 | bool.
+        Indices of rows, as given to ``embedding``. 0 to 8 dimensions; dtype float32 | float16 |
+        float64 | int8 | int16 | int32 | int64 | uint8 | bool.
     num_weights : int
         Number of rows of the table.
     padding_idx : int, default -1

@@ -44,13 +44,13 @@ def eq(input: Tensor, other: Tensor | Number, *, stream: Stream | None = None) -
     Parameters
     ----------
     input : Tensor
-        Dtype float64 | float16 | float32 | bfloat16 | int64 | int32 | int8 | uint8 | bool | int16 |
-        complex64 | complex128 | uint32 | uint64.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64 | complex128.
     other : Tensor or number
         Second operand, broadcast with ``input``. A number changes the dtype of the result only if
-        its kind is higher (bool < int < float < complex). Dtype float64 | float16 | float32 |
-        bfloat16 | int64 | int32 | int8 | uint8 | bool | int16 | complex64 | complex128 | uint32 |
-        uint64.
+        its kind is higher (bool < int < float < complex). 0 to 8 dimensions; dtype float32 |
+        float16 | bfloat16 | float64 | int8 | int16 | int32 | int64 | uint8 | bool | complex64 |
+        complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -89,13 +89,13 @@ def ne(input: Tensor, other: Tensor | Number, *, stream: Stream | None = None) -
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float64 | float16 | float32 | bfloat16 | int64 | int32 | int8 |
-        uint8 | bool | int16 | complex64 | complex128 | uint64.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64 | complex128.
     other : Tensor or number
         Second operand, broadcast with ``input``. A number changes the dtype of the result only if
-        its kind is higher (bool < int < float < complex). 0 to 8 dimensions; dtype float64 |
-        float16 | float32 | bfloat16 | int64 | int32 | int8 | uint8 | bool | int16 | complex64 |
-        complex128 | uint64.
+        its kind is higher (bool < int < float < complex). 0 to 8 dimensions; dtype float32 |
+        float16 | bfloat16 | float64 | int8 | int16 | int32 | int64 | uint8 | bool | complex64 |
+        complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -134,13 +134,13 @@ def gt(input: Tensor, other: Tensor | Number, *, stream: Stream | None = None) -
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float64 | float16 | float32 | int32 | uint32 | int64 | uint64 |
-        int16 | uint16 | int8 | uint8 | bool | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | uint16 | uint32 | uint64 | bool.
     other : Tensor or number
         Second operand, broadcast with ``input``. A number changes the dtype of the result only if
-        its kind is higher (bool < int < float < complex). 0 to 8 dimensions; dtype float64 |
-        float16 | float32 | int32 | uint32 | int64 | uint64 | int16 | uint16 | int8 | uint8 | bool |
-        bfloat16.
+        its kind is higher (bool < int < float < complex). 0 to 8 dimensions; dtype float32 |
+        float16 | bfloat16 | float64 | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 |
+        uint64 | bool.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -179,13 +179,13 @@ def ge(input: Tensor, other: Tensor | Number, *, stream: Stream | None = None) -
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float64 | float16 | float32 | int32 | uint32 | int64 | uint64 |
-        int16 | uint16 | int8 | uint8 | bool | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | uint16 | uint32 | uint64 | bool.
     other : Tensor or number
         Second operand, broadcast with ``input``. A number changes the dtype of the result only if
-        its kind is higher (bool < int < float < complex). 0 to 8 dimensions; dtype float64 |
-        float16 | float32 | int32 | uint32 | int64 | uint64 | int16 | uint16 | int8 | uint8 | bool |
-        bfloat16.
+        its kind is higher (bool < int < float < complex). 0 to 8 dimensions; dtype float32 |
+        float16 | bfloat16 | float64 | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 |
+        uint64 | bool.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -224,12 +224,13 @@ def lt(input: Tensor, other: Tensor | Number, *, stream: Stream | None = None) -
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | int32 | uint32 | int64 | uint64 |
-        int16 | uint16 | int8 | uint8 | float64 | bool.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | uint16 | uint32 | uint64 | bool.
     other : Tensor or number
         Second operand, broadcast with ``input``. A number changes the dtype of the result only if
-        its kind is higher (bool < int < float < complex). Dtype float32 | float16 | bfloat16 |
-        int32 | uint32 | int64 | uint64 | int16 | uint16 | int8 | uint8 | float64 | bool.
+        its kind is higher (bool < int < float < complex). 0 to 8 dimensions; dtype float32 |
+        float16 | bfloat16 | float64 | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 |
+        uint64 | bool.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -268,12 +269,12 @@ def le(input: Tensor, other: Tensor | Number, *, stream: Stream | None = None) -
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype int8 | uint8 | int16 | int32 | int64 | float16 | uint16 | bfloat16
-        | float32 | float64 | bool | uint64.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | uint16 | bool.
     other : Tensor or number
         Second operand, broadcast with ``input``. A number changes the dtype of the result only if
-        its kind is higher (bool < int < float < complex). 0 to 8 dimensions; dtype int8 | uint8 |
-        int16 | int32 | int64 | float16 | uint16 | bfloat16 | float32 | float64 | bool | uint64.
+        its kind is higher (bool < int < float < complex). 0 to 8 dimensions; dtype float32 |
+        float16 | bfloat16 | float64 | int8 | int16 | int32 | int64 | uint8 | uint16 | bool.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -320,11 +321,11 @@ def isclose(
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float32 | int32 | int64 | float16 | int16 | int8 | uint8 | float64
-        | bool | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool.
     other : Tensor
-        Second operand, broadcast with ``input``. 0 to 8 dimensions; dtype float32 | int32 | int64 |
-        float16 | int16 | int8 | uint8 | float64 | bool | bfloat16.
+        Second operand, broadcast with ``input``. 0 to 8 dimensions; dtype float32 | float16 |
+        bfloat16 | float64 | int8 | int16 | int32 | int64 | uint8 | bool.
     rtol : float, default 1e-05
         Tolerance relative to ``other``.
     atol : float, default 1e-08
@@ -364,11 +365,11 @@ def logical_and(input: Tensor, other: Tensor, *, stream: Stream | None = None) -
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float32 | float16 | float64 | int32 | int64 | int16 | int8 | uint8
-        | bool | complex64 | complex128 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64 | complex128.
     other : Tensor
         Second operand, broadcast with ``input``. 0 to 8 dimensions; dtype float32 | float16 |
-        float64 | int32 | int64 | int16 | int8 | uint8 | bool | complex64 | complex128 | bfloat16.
+        bfloat16 | float64 | int8 | int16 | int32 | int64 | uint8 | bool | complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -402,11 +403,11 @@ def logical_or(input: Tensor, other: Tensor, *, stream: Stream | None = None) ->
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float32 | float16 | float64 | int32 | int64 | int16 | int8 | uint8
-        | bool | complex64 | complex128 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64 | complex128.
     other : Tensor
         Second operand, broadcast with ``input``. 0 to 8 dimensions; dtype float32 | float16 |
-        float64 | int32 | int64 | int16 | int8 | uint8 | bool | complex64 | complex128 | bfloat16.
+        bfloat16 | float64 | int8 | int16 | int32 | int64 | uint8 | bool | complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -440,11 +441,11 @@ def logical_xor(input: Tensor, other: Tensor, *, stream: Stream | None = None) -
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float32 | float16 | float64 | int32 | int64 | int16 | int8 | uint8
-        | bool | complex64 | complex128 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64 | complex128.
     other : Tensor
         Second operand, broadcast with ``input``. 0 to 8 dimensions; dtype float32 | float16 |
-        float64 | int32 | int64 | int16 | int8 | uint8 | bool | complex64 | complex128 | bfloat16.
+        bfloat16 | float64 | int8 | int16 | int32 | int64 | uint8 | bool | complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -478,8 +479,8 @@ def logical_not(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype bool | uint8 | int8 | int16 | int32 | int64 | float32 | float16 |
-        float64 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -513,11 +514,11 @@ def bitwise_and(input: Tensor, other: Tensor | Number, *, stream: Stream | None 
     Parameters
     ----------
     input : Tensor
-        Dtype bool | int8 | int16 | int32 | int64 | uint8 | uint16.
+        0 to 8 dimensions; dtype int8 | int16 | int32 | int64 | uint8 | uint16 | bool.
     other : Tensor or number
         Second operand, broadcast with ``input``. A number changes the dtype of the result only if
-        its kind is higher (bool < int < float < complex). Dtype bool | int8 | int16 | int32 | int64
-        | uint8 | uint16.
+        its kind is higher (bool < int < float < complex). 0 to 8 dimensions; dtype int8 | int16 |
+        int32 | int64 | uint8 | uint16 | bool.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -556,11 +557,12 @@ def bitwise_or(input: Tensor, other: Tensor | Number, *, stream: Stream | None =
     Parameters
     ----------
     input : Tensor
-        Dtype bool | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64.
+        0 to 8 dimensions; dtype int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 |
+        bool.
     other : Tensor or number
         Second operand, broadcast with ``input``. A number changes the dtype of the result only if
-        its kind is higher (bool < int < float < complex). Dtype bool | int8 | int16 | int32 | int64
-        | uint8 | uint16 | uint32 | uint64.
+        its kind is higher (bool < int < float < complex). 0 to 8 dimensions; dtype int8 | int16 |
+        int32 | int64 | uint8 | uint16 | uint32 | uint64 | bool.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -599,11 +601,11 @@ def bitwise_xor(input: Tensor, other: Tensor | Number, *, stream: Stream | None 
     Parameters
     ----------
     input : Tensor
-        Dtype bool | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64.
+        0 to 8 dimensions; dtype int8 | int16 | int32 | int64 | uint8 | bool.
     other : Tensor or number
         Second operand, broadcast with ``input``. A number changes the dtype of the result only if
-        its kind is higher (bool < int < float < complex). Dtype bool | int8 | int16 | int32 | int64
-        | uint8 | uint16 | uint32 | uint64.
+        its kind is higher (bool < int < float < complex). 0 to 8 dimensions; dtype int8 | int16 |
+        int32 | int64 | uint8 | bool.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -642,7 +644,7 @@ def bitwise_not(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        Dtype int16 | int32 | int64 | int8 | uint8 | bool.
+        0 to 8 dimensions; dtype int8 | int16 | int32 | int64 | uint8 | bool.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -676,7 +678,8 @@ def isfinite(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float32 | float16 | float64 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -710,7 +713,7 @@ def isinf(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float32 | float16 | float64 | bfloat16 | int8 | int16 | int32 |
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
         int64 | uint8 | bool.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
@@ -745,8 +748,8 @@ def signbit(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        Dtype float32 | float16 | bfloat16 | int32 | uint32 | int64 | uint64 | int16 | uint16 | int8
-        | uint8 | bool | float64.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | uint16 | uint32 | uint64 | bool.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.

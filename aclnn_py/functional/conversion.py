@@ -29,9 +29,8 @@ def cast(input: Tensor, dtype: DTypeLike, *, stream: Stream | None = None) -> Te
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float16 | float32 | float64 | int8 | uint8 | int16 | uint16 | int32
-        | uint32 | int64 | uint64 | bool | complex32 | complex64 | complex128 | bfloat16 | hifloat8
-        | float8_e5m2 | float8_e4m3fn | float4_e2m1 | float4_e1m2.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | uint16 | uint32 | uint64 | bool | complex64 | complex128.
     dtype : dtype-like
         Element type of the result.
     stream : Stream, optional
@@ -67,8 +66,9 @@ def contiguous(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        1 to 8 dimensions; dtype int8 | int16 | int32 | int64 | uint8 | float16 | float32 | bool |
-        float64 | complex64 | complex128 | uint16 | uint32 | uint64 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | uint16 | uint32 | uint64 | bool | complex64 | complex128 | float8_e4m3fn |
+        float8_e5m2 | hifloat8 | float8_e8m0.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -103,9 +103,9 @@ def complex(real: Tensor, imag: Tensor, *, stream: Stream | None = None) -> Tens
     Parameters
     ----------
     real : Tensor
-        Dtype float32 | float16 | float64.
+        0 to 8 dimensions; dtype float32 | float16 | float64.
     imag : Tensor
-        Dtype float32 | float16 | float64.
+        0 to 8 dimensions; dtype float32 | float16 | float64.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -143,7 +143,7 @@ def sign_bits_pack(input: Tensor, size: int = 1, *, stream: Stream | None = None
     Parameters
     ----------
     input : Tensor
-        Shape ``(n,)``, float32 or float16. 1 dimension; dtype float16 | float32.
+        Shape ``(n,)``, float32 or float16. 1 dimension; dtype float32 | float16.
     size : int, default 1
         Rows of the result; it must divide the number of bytes.
     stream : Stream, optional

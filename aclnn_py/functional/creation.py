@@ -580,11 +580,11 @@ def bernoulli(
     Parameters
     ----------
     input : Tensor
-        Gives shape and dtype; its elements are not read. 0 to 8 dimensions; dtype float16 | float32
-        | float64 | uint8 | int8 | int16 | int32 | int64 | bool | bfloat16.
+        Gives shape and dtype; its elements are not read. 0 to 8 dimensions; dtype float32 | float16
+        | bfloat16 | float64 | int8 | int16 | int32 | int64 | uint8 | bool.
     p : Tensor or number
         Chance of a 1, as a number or as a tensor in the shape of ``input``. 0 to 8 dimensions;
-        dtype float16 | float32 | float64.
+        dtype float32 | float16 | bfloat16 | float64.
     generator : Generator, optional
         Source of the numbers; default is the generator of the device, see ``default_generator``.
     seed : int, optional

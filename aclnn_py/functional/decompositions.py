@@ -178,7 +178,7 @@ def cholesky(input: Tensor, upper: bool = False, *, stream: Stream | None = None
     Parameters
     ----------
     input : Tensor
-        Shape ``(..., n, n)``. 2 to 8 dimensions; dtype float32 | bfloat16.
+        Shape ``(..., n, n)``. 2 to 8 dimensions; dtype float32 | float16 | bfloat16.
     upper : bool, default False
         Whether the result is the upper factor; the triangle it names is the one that is read.
     stream : Stream, optional
@@ -217,7 +217,7 @@ def slogdet(input: Tensor, *, stream: Stream | None = None) -> tuple[Tensor, Ten
     Parameters
     ----------
     input : Tensor
-        Shape ``(..., n, n)``. Dtype float32 | float64 | complex64 | complex128.
+        Shape ``(..., n, n)``. 2 to 8 dimensions; dtype float32 | float64 | complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -300,7 +300,8 @@ def inverse(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        Shape ``(..., n, n)``. 2 to 8 dimensions; dtype float32 | float16 | float64.
+        Shape ``(..., n, n)``. 2 to 8 dimensions; dtype float32 | float16 | float64 | complex64 |
+        complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.

@@ -78,7 +78,8 @@ def cdist_backward(
     Parameters
     ----------
     grad : Tensor
-        Gradient of the distances, shape ``(..., m, n)``. Dtype float32 | float16 | bfloat16.
+        Gradient of the distances, shape ``(..., m, n)``. 2 to 7 dimensions; dtype float32 | float16
+        | bfloat16.
     x1 : Tensor
         Shape ``(..., m, k)``, with the batch of ``grad``. Dtype float32 | float16 | bfloat16.
     x2 : Tensor
@@ -125,7 +126,7 @@ def pdist(input: Tensor, p: float = 2.0, *, stream: Stream | None = None) -> Ten
     Parameters
     ----------
     input : Tensor
-        Shape ``(n, k)``. 2 dimensions; dtype float16 | float32.
+        Shape ``(n, k)``. 2 dimensions; dtype float32 | float16.
     p : float, default 2.0
         Order of the norm.
     stream : Stream, optional
@@ -163,8 +164,8 @@ def sinkhorn(cost: Tensor, tol: Number = 0.0001, *, stream: Stream | None = None
     Parameters
     ----------
     cost : Tensor
-        Shape ``(rows, columns)``, with values in 0 to 1. 2 dimensions; dtype bfloat16 | float16 |
-        float32.
+        Shape ``(rows, columns)``, with values in 0 to 1. 2 dimensions; dtype float32 | float16 |
+        bfloat16.
     tol : number, default 0.0001
         Mean change of the scales at which to stop.
     stream : Stream, optional

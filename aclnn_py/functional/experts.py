@@ -186,12 +186,12 @@ def grouped_matmul_finalize_routing(
     x : Tensor
         Shape ``(m, k)``; dtype int8. 2 dimensions; dtype int8 | float8_e4m3fn | hifloat8.
     weight : Tensor
-        Shape ``(groups, k, n)``; int8 in FRACTAL_NZ, or int4. Dtype int8 | int4 | int32 |
-        float8_e4m3fn | hifloat8 | float4_e2m1.
+        Shape ``(groups, k, n)``; int8 in FRACTAL_NZ, or int4. 3 dimensions; dtype int8 | int32 |
+        int4 | float8_e4m3fn | hifloat8 | float4_e2m1.
     group_list : Tensor
         Shape ``(groups,)``; dtype int64; see ``group_list_type``. Dtype int64.
     row_index : Tensor
-        The token of each row; int64, shape ``(m,)``. Dtype int64 | int32.
+        The token of each row; int64, shape ``(m,)``. Dtype int32 | int64.
     tokens : int
         Number of tokens.
     scale : Tensor
@@ -199,13 +199,13 @@ def grouped_matmul_finalize_routing(
         Dtype float32 | bfloat16 | int64 | float8_e8m0.
     bias : Tensor, optional
         Beside int4: eight times the sum over k of the scaled weight; shape ``(groups, n)``. Beside
-        int8: added to the product. Dtype bfloat16 | float32.
+        int8: added to the product. Dtype float32 | bfloat16.
     offset : Tensor, optional
         Beside int4: shape ``(groups, 1, n)``. Dtype float32.
     pertoken_scale : Tensor, optional
         Factors of the rows, float32, shape ``(m,)``. Dtype float32 | float8_e8m0.
     shared_input : Tensor, optional
-        Rows of an expert that all tokens share, bfloat16. Dtype bfloat16.
+        Rows of an expert that all tokens share, bfloat16. 2 dimensions; dtype bfloat16.
     logit : Tensor, optional
         Weights of the rows, float32, shape ``(m,)``. Dtype float32.
     shared_input_weight : float, default 1.0
@@ -313,15 +313,15 @@ def grouped_matmul_swiglu_quant(
     Parameters
     ----------
     x : Tensor
-        Shape ``(m, k)``; dtype int8 or int4. 2 dimensions; dtype float8_e4m3fn | float8_e5m2 |
-        float4_e2m1 | int8 | hifloat8.
+        Shape ``(m, k)``; dtype int8 or int4. 2 dimensions; dtype int8 | int32 | int4 |
+        float8_e4m3fn | float8_e5m2 | hifloat8 | float4_e2m1.
     weight : Tensor
         Shape ``(groups, k, n)``; int8 in FRACTAL_NZ, or int4.
     weight_scale : Tensor
         Shape ``(groups, n)``, or ``(groups, pieces of k, n)`` beside int4; float beside int8,
         packed as uint64 beside int4.
     x_scale : Tensor
-        Shape ``(m,)``; dtype float32. 1 or 3 dimensions; dtype float8_e8m0 | float32.
+        Shape ``(m,)``; dtype float32. 1 or 3 dimensions; dtype float32 | float8_e8m0.
     group_list : Tensor
         Shape ``(groups,)``; dtype int64; see ``group_list_type``. 1 dimension; dtype int64.
     smooth_scale : Tensor, optional
@@ -419,7 +419,7 @@ def dequant_swiglu_quant(
         Factors of the gated values; shape ``(n / 2,)``, with ``group_index`` ``(groups,)`` or
         ``(groups, n / 2)``; dtype float32. Dtype float32.
     group_index : Tensor, optional
-        How many rows each group has; shape ``(groups,)``; dtype int64. Dtype int64.
+        How many rows each group has; shape ``(groups,)``; dtype int64. 1 dimension; dtype int64.
     activate_left : bool, default True
         Whether the first half of a row is the gate.
     swiglu_mode : int, default 0
@@ -510,7 +510,8 @@ def ffn(
     Parameters
     ----------
     x : Tensor
-        Shape ``(..., k)``; dtype float16 | bfloat16. Dtype float16 | bfloat16 | int8.
+        Shape ``(..., k)``; dtype float16 | bfloat16. 2 to 8 dimensions; dtype float16 | bfloat16 |
+        int8.
     weight1 : Tensor
         Shape ``(k, n)``, or ``(experts, k, n)``; dtype of ``x``, int8 or int4. Dtype float16 |
         bfloat16 | int8 | int4.
@@ -525,10 +526,10 @@ def ffn(
     expert_tokens_index : bool, default False
         Whether ``expert_tokens`` holds the row where each expert ends.
     bias1 : Tensor, optional
-        Shape ``(n,)``, or ``(experts, n)``; float16 beside float16, else float32. Dtype float16 |
-        float32 | int32.
+        Shape ``(n,)``, or ``(experts, n)``; float16 beside float16, else float32. Dtype float32 |
+        float16 | int32.
     bias2 : Tensor, optional
-        Shape ``(k,)``, or ``(experts, k)``; dtype as ``bias1``. Dtype float16 | float32 | int32.
+        Shape ``(k,)``, or ``(experts, k)``; dtype as ``bias1``. Dtype float32 | float16 | int32.
     antiquant_scale1 : Tensor, optional
         Factors of a quantised ``weight1``, shape of ``bias1`` or one row for each group of rows of
         the weight; dtype of ``x``. Dtype float16 | bfloat16.

@@ -55,12 +55,12 @@ def add_(
     Parameters
     ----------
     input : Tensor
-        Dtype float32 | float16 | float64 | int32 | int64 | int16 | int8 | uint8 | bool | complex128
-        | complex64 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64 | complex128.
     other : Tensor or number
         Second operand, broadcast to the shape of ``input``; the dtype of ``input`` must hold the
-        result. Dtype float32 | float16 | float64 | int32 | int64 | int16 | int8 | uint8 | bool |
-        complex128 | complex64 | bfloat16.
+        result. 0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 |
+        int32 | int64 | uint8 | bool | complex64 | complex128.
     alpha : number, default 1
         Factor of ``other``.
     stream : Stream, optional
@@ -101,12 +101,12 @@ def sub_(
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float32 | float16 | float64 | int32 | int64 | int16 | int8 | uint8
-        | bool | complex128 | complex64 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64 | complex128.
     other : Tensor or number
         Second operand, broadcast to the shape of ``input``; the dtype of ``input`` must hold the
-        result. 0 to 8 dimensions; dtype float32 | float16 | float64 | int32 | int64 | int16 | int8
-        | uint8 | bool | complex128 | complex64 | bfloat16.
+        result. 0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 |
+        int32 | int64 | uint8 | bool | complex64 | complex128.
     alpha : number, default 1
         Factor of ``other``.
     stream : Stream, optional
@@ -145,12 +145,12 @@ def mul_(input: Tensor, other: Tensor | Number, *, stream: Stream | None = None)
     Parameters
     ----------
     input : Tensor
-        Dtype float32 | float16 | float64 | int32 | int64 | int16 | int8 | uint8 | bool | complex128
-        | complex64 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64 | complex128.
     other : Tensor or number
         Second operand, broadcast to the shape of ``input``; the dtype of ``input`` must hold the
-        result. Dtype float32 | float16 | float64 | int32 | int64 | int16 | int8 | uint8 | bool |
-        complex128 | complex64 | bfloat16.
+        result. 0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 |
+        int32 | int64 | uint8 | bool | complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -187,12 +187,12 @@ def div_(input: Tensor, other: Tensor | Number, *, stream: Stream | None = None)
     Parameters
     ----------
     input : Tensor
-        Dtype float32 | float16 | float64 | int32 | int64 | int16 | int8 | uint8 | bool | complex128
-        | complex64 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64 | complex128.
     other : Tensor or number
         Second operand, broadcast to the shape of ``input``; the dtype of ``input`` must hold the
-        result. Dtype float32 | float16 | float64 | int32 | int64 | int16 | int8 | uint8 | bool |
-        complex128 | complex64 | bfloat16.
+        result. 0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 |
+        int32 | int64 | uint8 | bool | complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -229,10 +229,12 @@ def floor_divide_(input: Tensor, other: Tensor | Number, *, stream: Stream | Non
     Parameters
     ----------
     input : Tensor
-        Dtype float32 | float16 | float64 | int32 | int64 | int16 | int8 | uint8 | bool.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool.
     other : Tensor or number
         Second operand, broadcast to the shape of ``input``; the dtype of ``input`` must hold the
-        result. Dtype float32 | float16 | float64 | int32 | int64 | int16 | int8 | uint8 | bool.
+        result. 0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 |
+        int32 | int64 | uint8 | bool.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -269,10 +271,12 @@ def remainder_(input: Tensor, other: Tensor | Number, *, stream: Stream | None =
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype int32 | int64 | float16 | float32 | float64 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8.
     other : Tensor or number
         Second operand, broadcast to the shape of ``input``; the dtype of ``input`` must hold the
-        result.
+        result. 0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 |
+        int32 | int64 | uint8 | bool.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -309,12 +313,12 @@ def fmod_(input: Tensor, other: Tensor | Number, *, stream: Stream | None = None
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float64 | bfloat16 | float16 | float32 | int32 | int64 | int8 |
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int32 | int64 |
         uint8.
     other : Tensor or number
         Second operand, broadcast to the shape of ``input``; the dtype of ``input`` must hold the
-        result. 0 to 8 dimensions; dtype float64 | bfloat16 | float16 | float32 | int32 | int64 |
-        int8 | uint8.
+        result. 0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int32 |
+        int64 | uint8.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -358,13 +362,13 @@ def addcmul_(
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float32 | float16 | float64 | bfloat16 | int32 | int64 | int8 |
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int32 | int64 |
         uint8.
     tensor1 : Tensor
-        0 to 8 dimensions; dtype float32 | float16 | float64 | bfloat16 | int32 | int64 | int8 |
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int32 | int64 |
         uint8.
     tensor2 : Tensor
-        0 to 8 dimensions; dtype float32 | float16 | float64 | bfloat16 | int32 | int64 | int8 |
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int32 | int64 |
         uint8.
     value : number, default 1
         Factor of the product.
@@ -406,11 +410,11 @@ def addcdiv_(
     Parameters
     ----------
     input : Tensor
-        Dtype bfloat16 | float16 | float32 | float64 | int64.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int64.
     tensor1 : Tensor
-        Dtype bfloat16 | float16 | float32 | float64 | int64.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int64.
     tensor2 : Tensor
-        Dtype bfloat16 | float16 | float32 | float64 | int64.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int64.
     value : number, default 1
         Factor of the quotient.
     stream : Stream, optional
@@ -444,7 +448,7 @@ def neg_(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype int8 | int32 | int64 | float16 | bfloat16 | float32 | float64 |
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int32 | int64 |
         complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
@@ -477,8 +481,7 @@ def sqrt_(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype complex64 | complex128 | float32 | float16 | bfloat16 | float64 |
-        int32 | int64 | int16 | int8 | uint8 | bool.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -510,7 +513,7 @@ def rsqrt_(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float32 | float16 | float64 | complex64 | complex128 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -542,7 +545,7 @@ def reciprocal_(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        Dtype float64 | complex64 | complex128 | float32 | float16 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -574,7 +577,7 @@ def exp_(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        Dtype float32 | float16 | float64 | complex64 | complex128 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -606,7 +609,7 @@ def log_(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        1 to 8 dimensions; dtype float32 | float16 | float64 | complex64 | complex128 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -638,7 +641,7 @@ def sin_(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        Dtype float32 | bfloat16 | float16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -670,7 +673,7 @@ def cos_(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        Dtype float32 | float16 | float64 | complex64 | complex128 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -702,7 +705,7 @@ def tanh_(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        Dtype float32 | float16 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -734,7 +737,7 @@ def relu_(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float32 | float16 | int8 | int32 | int64 | bfloat16 | uint8.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | int8 | int32 | int64 | uint8.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -766,7 +769,7 @@ def sigmoid_(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        1 to 8 dimensions; dtype float32 | float16 | float64 | complex64 | complex128 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -834,12 +837,14 @@ def copy_(input: Tensor, src: Tensor, *, stream: Stream | None = None) -> Tensor
     Parameters
     ----------
     input : Tensor
-        1 to 8 dimensions; dtype int8 | int16 | int32 | int64 | uint8 | float16 | float32 | bool |
-        float64 | complex64 | complex128 | uint16 | uint32 | uint64 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | uint16 | uint32 | uint64 | bool | complex64 | complex128 | float8_e4m3fn |
+        float8_e5m2 | hifloat8 | float8_e8m0.
     src : Tensor
-        Tensor to copy from, broadcast to the shape of ``input``. 1 to 8 dimensions; dtype int8 |
-        int16 | int32 | int64 | uint8 | float16 | float32 | bool | float64 | complex64 | complex128
-        | uint16 | uint32 | uint64 | bfloat16.
+        Tensor to copy from, broadcast to the shape of ``input``. 0 to 8 dimensions; dtype float32 |
+        float16 | bfloat16 | float64 | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 |
+        uint64 | bool | complex64 | complex128 | float8_e4m3fn | float8_e5m2 | hifloat8 |
+        float8_e8m0.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -871,9 +876,8 @@ def zero_(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        Dtype int8 | int32 | int64 | uint8 | float16 | float32 | bool | float64 | int16 | uint16 |
-        complex128 | complex64 | bfloat16 | float8_e5m2 | float8_e4m3fn | hifloat8 | float4_e1m2 |
-        float4_e2m1.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | uint16 | bool | complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -905,10 +909,12 @@ def fill_(input: Tensor, value: Tensor | Number, *, stream: Stream | None = None
     Parameters
     ----------
     input : Tensor
-        Dtype int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | bool | bfloat16 |
-        float32 | float16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64 | complex128.
     value : Tensor or number
-        Value, as a number or as a tensor of one element.
+        Value, as a number or as a tensor of one element. Dtype float32 | float16 | bfloat16 |
+        float64 | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | bool | complex32
+        | complex64 | complex128 | float8_e4m3fn | float8_e5m2.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -947,12 +953,13 @@ def masked_fill_(
     Parameters
     ----------
     input : Tensor
-        Dtype bool | int8 | int32 | int64 | float32 | float16 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | int8 | int32 | int64 | bool.
     mask : Tensor
-        True for the elements to set, broadcast to the shape of ``input``. Dtype bool.
+        True for the elements to set, broadcast to the shape of ``input``. 0 to 8 dimensions; dtype
+        bool.
     value : Tensor or number
-        Value, as a number or as a tensor of one element. 0 dimensions; dtype bool | int8 | int32 |
-        int64 | float32 | float16 | bfloat16.
+        Value, as a number or as a tensor of one element. 0 dimensions; dtype float32 | float16 |
+        bfloat16 | int8 | int32 | int64 | bool.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -991,14 +998,16 @@ def index_copy_(
     Parameters
     ----------
     input : Tensor
-        Dtype float32 | bfloat16 | float16 | int32 | uint32 | int64 | uint64 | int16 | int8 | uint8
-        | float64 | bool | complex128 | complex64.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64 | complex128.
     dim : int
         Dimension; a negative one counts from the last.
     index : Tensor
-        Indices of the slices, one dimension; int32 or int64. Dtype int32 | int64.
+        Indices of the slices, one dimension; int32 or int64. 0 to 1 dimensions; dtype int32 |
+        int64.
     source : Tensor
-        New slices.
+        New slices. Dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 | int64 |
+        uint8 | bool | complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -1032,14 +1041,14 @@ def scatter_update_(
     Parameters
     ----------
     input : Tensor
-        The first dimension is the batch. 2 to 8 dimensions; dtype int8 | uint8 | float16 | float32
-        | int32 | bfloat16 | float8_e4m3fn | float8_e5m2 | hifloat8.
+        The first dimension is the batch. 2 to 8 dimensions; dtype float32 | float16 | bfloat16 |
+        int8 | int32.
     indices : Tensor
         Where the update of each batch begins, shape ``(batch,)``, or a batch and a place for each
         update, shape ``(updates, 2)``; int32 or int64. 0 to 2 dimensions; dtype int32 | int64.
     updates : Tensor
-        New values; shape of ``input`` but for ``axis`` and the batch. 2 to 8 dimensions; dtype int8
-        | uint8 | float16 | float32 | int32 | bfloat16 | float8_e4m3fn | float8_e5m2 | hifloat8.
+        New values; shape of ``input`` but for ``axis`` and the batch. 2 to 8 dimensions; dtype
+        float32 | float16 | bfloat16 | int8 | int32.
     axis : int
         Dimension of the places; not the first one.
     stream : Stream, optional
@@ -1082,7 +1091,8 @@ def normal_(
     Parameters
     ----------
     input : Tensor
-        Dtype float32 | float16 | bfloat16 | int32 | int16 | int8 | uint8 | int64 | bool | float64.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool.
     mean : float, default 0.0
         Mean of the distribution.
     std : float, default 1.0
@@ -1147,8 +1157,8 @@ def uniform_(
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype bfloat16 | float16 | float32 | int32 | int64 | int16 | int8 | uint8
-        | float64.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8.
     low : float, default 0.0
         Lower bound, included.
     high : float, default 1.0
@@ -1219,11 +1229,11 @@ def bernoulli_(
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float16 | float32 | float64 | uint8 | int8 | int16 | int32 | int64
-        | bool.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool.
     p : Tensor or number, default 0.5
         Chance of a 1, as a number or as a tensor in the shape of ``input``. 0 to 8 dimensions;
-        dtype float16 | float32 | float64.
+        dtype float32 | float16 | bfloat16 | float64.
     generator : Generator, optional
         Source of the numbers; default is the generator of the device, see ``default_generator``.
     seed : int, optional

@@ -42,11 +42,15 @@ def where(
     Parameters
     ----------
     condition : Tensor
-        True where ``input`` is chosen.
+        True where ``input`` is chosen. 0 to 8 dimensions; dtype uint8 | bool.
     input : Tensor
-        Broadcast with the other two.
+        Broadcast with the other two. 0 to 8 dimensions; dtype float32 | float16 | bfloat16 |
+        float64 | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | bool | complex64
+        | complex128.
     other : Tensor
-        Broadcast with the other two.
+        Broadcast with the other two. 0 to 8 dimensions; dtype float32 | float16 | bfloat16 |
+        float64 | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | bool | complex64
+        | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -81,13 +85,14 @@ def masked_fill(
     Parameters
     ----------
     input : Tensor
-        1 to 8 dimensions; dtype int8 | int16 | int32 | int64 | uint8 | float16 | float32 | bool |
-        float64 | complex64 | complex128 | uint16 | uint32 | uint64 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | uint16 | uint32 | uint64 | bool | complex64 | complex128 | float8_e4m3fn |
+        float8_e5m2 | hifloat8 | float8_e8m0.
     mask : Tensor
-        True for the elements to set, broadcast with ``input``. Dtype bool.
+        True for the elements to set, broadcast with ``input``. 0 to 8 dimensions; dtype bool.
     value : Tensor or number
-        Value, as a number or as a tensor of one element. 0 dimensions; dtype bool | int8 | int32 |
-        int64 | float32 | float16 | bfloat16.
+        Value, as a number or as a tensor of one element. 0 dimensions; dtype float32 | float16 |
+        bfloat16 | int8 | int32 | int64 | bool.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -128,10 +133,10 @@ def embedding(input: Tensor, weight: Tensor, *, stream: Stream | None = None) ->
     Parameters
     ----------
     input : Tensor
-        Indices of rows. Dtype int64 | int32.
+        Indices of rows. 0 to 8 dimensions; dtype int32 | int64.
     weight : Tensor
-        The table, shape ``(rows, width)``. 2 dimensions; dtype bfloat16 | float32 | float16 | int64
-        | int32 | int16 | int8 | uint8 | bool | float64 | complex64 | complex128.
+        The table, shape ``(rows, width)``. 0 to 8 dimensions; dtype float32 | float16 | bfloat16 |
+        float64 | int8 | int16 | int32 | int64 | uint8 | bool | complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -165,12 +170,13 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, stream: Stream | Non
     Parameters
     ----------
     input : Tensor
-        Dtype float32 | float16 | bfloat16 | int64 | int32 | int16 | int8 | uint8 | uint16 | uint32
-        | uint64 | bool | float64 | complex64 | complex128.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | uint16 | uint32 | uint64 | bool | complex64 | complex128.
     dim : int
         Dimension; a negative one counts from the last.
     index : Tensor
-        Indices along the dimension, one dimension; int32 or int64. Dtype int64 | int32.
+        Indices along the dimension, one dimension; int32 or int64. 0 to 1 dimensions; dtype int32 |
+        int64.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -204,12 +210,12 @@ def take_along(input: Tensor, dim: int, index: Tensor, *, stream: Stream | None 
     Parameters
     ----------
     input : Tensor
-        1 to 8 dimensions; dtype float32 | float16 | int64 | int32 | int16 | int8 | uint8 | bool |
-        float64 | complex64 | complex128 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64 | complex128.
     dim : int
         Dimension; a negative one counts from the last.
     index : Tensor
-        Indices along the dimension; int32 or int64. 1 to 8 dimensions; dtype int64 | int32.
+        Indices along the dimension; int32 or int64. 0 to 8 dimensions; dtype int32 | int64.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -243,8 +249,8 @@ def gather(input: Tensor, dim: int, index: Tensor, *, stream: Stream | None = No
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float64 | float16 | bfloat16 | float32 | int32 | uint32 | int64 |
-        uint64 | int16 | uint16 | int8 | uint8 | bool.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | uint16 | uint32 | uint64 | bool.
     dim : int
         Dimension; a negative one counts from the last.
     index : Tensor
@@ -282,8 +288,8 @@ def take(input: Tensor, index: Tensor, *, stream: Stream | None = None) -> Tenso
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype uint64 | int64 | uint32 | float32 | int32 | uint16 | int16 |
-        float16 | bfloat16 | int8 | uint8 | float64 | complex64 | complex128 | bool.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | uint16 | uint32 | uint64 | bool | complex64 | complex128.
     index : Tensor
         Positions; int32 or int64. 0 to 8 dimensions; dtype int32 | int64.
     stream : Stream, optional
@@ -321,14 +327,16 @@ def index_copy(
     Parameters
     ----------
     input : Tensor
-        Dtype float32 | bfloat16 | float16 | int32 | uint32 | int64 | uint64 | int16 | int8 | uint8
-        | float64 | bool | complex128 | complex64.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64 | complex128.
     dim : int
         Dimension; a negative one counts from the last.
     index : Tensor
-        Indices along the dimension, one dimension; int32 or int64. Dtype int32 | int64.
+        Indices along the dimension, one dimension; int32 or int64. 0 to 1 dimensions; dtype int32 |
+        int64.
     source : Tensor
-        New slices.
+        New slices. Dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 | int64 |
+        uint8 | bool | complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -370,15 +378,16 @@ def index_add(
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float32 | float16 | int32 | int16 | int8 | uint8 | float64 | int64
-        | bool | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool.
     dim : int
         Dimension; a negative one counts from the last.
     index : Tensor
-        Indices along the dimension, one dimension; int32 or int64. 0 to 1 dimensions; dtype int64 |
-        int32.
+        Indices along the dimension, one dimension; int32 or int64. 0 to 1 dimensions; dtype int32 |
+        int64.
     source : Tensor
-        Slices to add.
+        Slices to add. Dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 | int64 |
+        uint8 | bool.
     alpha : number, default 1
         Factor of ``source``.
     stream : Stream, optional
@@ -416,14 +425,14 @@ def scatter_add(
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype bfloat16 | float16 | float32 | float64 | int64 | int32 | int16 |
-        int8 | uint8 | bool | complex64 | complex128.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64 | complex128.
     dim : int
         Dimension; a negative one counts from the last.
     index : Tensor
         Indices along the dimension; int32 or int64. Dtype int32 | int64.
     src : Tensor
-        Elements to add. Dtype bfloat16 | float16 | float32 | float64 | int64 | int32 | int16 | int8
+        Elements to add. Dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 | int64
         | uint8 | bool | complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
@@ -460,15 +469,15 @@ def scatter(
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype uint8 | int8 | int16 | int32 | int64 | bool | float16 | float32 |
-        float64 | complex64 | complex128 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64 | complex128.
     dim : int
         Dimension; a negative one counts from the last.
     index : Tensor
         Indices along the dimension; int32 or int64. 0 to 8 dimensions; dtype int32 | int64.
     src : Tensor
-        New elements. 0 to 8 dimensions; dtype uint8 | int8 | int16 | int32 | int64 | bool | float16
-        | float32 | float64 | complex64 | complex128 | bfloat16.
+        New elements. 0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16
+        | int32 | int64 | uint8 | bool | complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -508,8 +517,8 @@ def sort(
     Parameters
     ----------
     input : Tensor
-        1 to 8 dimensions; dtype bfloat16 | float16 | float32 | int8 | int16 | int32 | int64 | uint8
-        | uint16 | uint32 | uint64 | bool.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | int8 | int16 | int32 | int64 | uint8
+        | bool.
     dim : int, default -1
         Dimension; a negative one counts from the last.
     descending : bool, default False
@@ -554,8 +563,8 @@ def argsort(
     Parameters
     ----------
     input : Tensor
-        Dtype bfloat16 | float16 | float32 | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32
-        | uint64.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | int8 | int16 | int32 | int64 |
+        uint8.
     dim : int, default -1
         Dimension; a negative one counts from the last.
     descending : bool, default False
@@ -600,8 +609,8 @@ def topk(
     Parameters
     ----------
     input : Tensor
-        1 to 8 dimensions; dtype int8 | uint8 | int16 | int32 | int64 | float16 | float32 | float64
-        | bfloat16 | uint16 | uint32 | uint64.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8.
     k : int
         How many elements to take.
     dim : int, default -1

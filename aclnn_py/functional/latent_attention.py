@@ -83,10 +83,10 @@ def mla_preprocess(
         Added then, int8, ``(1,)``. 1 dimension; dtype int8.
     wdqkv : Tensor
         Tokens to latent keys, a rotary key and latent queries, int8, ``(latent width + rotary width
-        + rank, hidden)``, format FRACTAL_NZ. Dtype int8 | float16 | bfloat16.
+        + rank, hidden)``, format FRACTAL_NZ. Dtype int8.
     de_scale0 : Tensor
         Scales of the rows of ``wdqkv``: float32 beside bfloat16; beside float16 the bits of float32
-        in int64. 1 dimension; dtype int32 | float32.
+        in int64. 1 dimension; dtype float32 | int64.
     bias0 : Tensor
         Added before these scales, int32. 1 dimension; dtype int32.
     gamma1 : Tensor
@@ -99,9 +99,9 @@ def mla_preprocess(
         As ``quant_offset0``. 1 dimension; dtype int8.
     wuq : Tensor
         Latent queries to heads and rotary parts, int8, ``(heads * (head width + rotary width),
-        rank)``, format FRACTAL_NZ. Dtype int8 | float16 | bfloat16.
+        rank)``, format FRACTAL_NZ. Dtype int8.
     de_scale1 : Tensor
-        Scales of the rows of ``wuq``, as ``de_scale0``. Dtype int64 | float32.
+        Scales of the rows of ``wuq``, as ``de_scale0``. Dtype float32 | int64.
     bias1 : Tensor
         Added before these scales, int32. Dtype int32.
     gamma2 : Tensor
@@ -117,7 +117,7 @@ def mla_preprocess(
         dimensions; dtype float16 | bfloat16.
     kv_cache : Tensor
         Written: pages of latent keys, ``(pages, 128, 1, latent width)``; with ``cache_mode`` 0 and
-        the rotary key behind each. Dtype int8 | float16 | bfloat16.
+        the rotary key behind each. 4 dimensions; dtype float16 | bfloat16.
     kv_cache_rope : Tensor, optional
         Written too: pages of rotary keys, ``(pages, 128, 1, rotary width)``; None with
         ``cache_mode`` 0. Dtype float16 | bfloat16.
@@ -270,8 +270,8 @@ def mla_prolog(
     Parameters
     ----------
     token_x : Tensor
-        Tokens, bfloat16 or int8; shape ``(tokens, hidden)`` or ``(batch, tokens, hidden)``. Dtype
-        bfloat16.
+        Tokens, bfloat16 or int8; shape ``(tokens, hidden)`` or ``(batch, tokens, hidden)``. 2 to 3
+        dimensions; dtype bfloat16.
     weight_dq : Tensor
         Tokens to latent queries, ``(hidden, rank)``; int8 or bfloat16, format FRACTAL_NZ. 2
         dimensions; dtype bfloat16.
@@ -296,19 +296,19 @@ def mla_prolog(
     cache_index : Tensor
         Where each token goes in the caches, int64; shape of the tokens. Dtype int64.
     kv_cache : Tensor
-        Written: pages of latent keys, ``(pages, page size, 1, latent width)``. Dtype bfloat16 |
-        int8.
+        Written: pages of latent keys, ``(pages, page size, 1, latent width)``. 4 dimensions; dtype
+        bfloat16 | int8.
     kr_cache : Tensor
-        Written too: pages of rotary keys, ``(pages, page size, 1, rotary width)``. Dtype bfloat16 |
-        int8.
+        Written too: pages of rotary keys, ``(pages, page size, 1, rotary width)``. 4 dimensions;
+        dtype bfloat16 | int8.
     dequant_scale_x : Tensor, optional
         Scales of int8 tokens, float32, ``(tokens, 1)``. Dtype float32.
     dequant_scale_w_dq : Tensor, optional
-        Scales of the columns of an int8 ``weight_dq``, ``(1, rank)``. 2 dimensions; dtype float32.
+        Scales of the columns of an int8 ``weight_dq``, ``(1, rank)``. 2 dimensions.
     dequant_scale_w_uq_qr : Tensor, optional
         Scales of the columns of an int8 ``weight_uq_qr``. 2 dimensions; dtype float32.
     dequant_scale_w_dkv_kr : Tensor, optional
-        Scales of the columns of an int8 ``weight_dkv_kr``. 2 dimensions; dtype float32.
+        Scales of the columns of an int8 ``weight_dkv_kr``. 2 dimensions.
     quant_scale_ckv : Tensor, optional
         What latent keys are divided by before they go to an int8 cache. 2 dimensions; dtype
         float32.
@@ -486,11 +486,11 @@ def mla_prolog_v3(
     Parameters
     ----------
     token_x : Tensor
-        Tokens, bfloat16 or int8; shape ``(tokens, hidden)`` or ``(batch, tokens, hidden)``. Dtype
-        bfloat16 | float8_e4m3fn | int8 | hifloat8.
+        Tokens, bfloat16 or int8; shape ``(tokens, hidden)`` or ``(batch, tokens, hidden)``. 2 to 3
+        dimensions; dtype bfloat16 | int8 | float8_e4m3fn | hifloat8.
     weight_dq : Tensor
         Tokens to latent queries, ``(hidden, rank)``; int8 or bfloat16, format FRACTAL_NZ. 2
-        dimensions; dtype bfloat16 | float8_e4m3fn | int8 | hifloat8.
+        dimensions; dtype bfloat16 | int8 | float8_e4m3fn | hifloat8.
     weight_uq_qr : Tensor
         Latent queries to heads and rotary parts, ``(rank, heads * (head width + rotary width))``;
         int8 or bfloat16, format FRACTAL_NZ. 2 dimensions; dtype bfloat16 | int8 | float8_e4m3fn |
@@ -500,7 +500,7 @@ def mla_prolog_v3(
         width)``. 3 dimensions; dtype bfloat16.
     weight_dkv_kr : Tensor
         Tokens to latent keys and a rotary key, ``(hidden, latent width + rotary width)``; int8 or
-        bfloat16, format FRACTAL_NZ. 2 dimensions; dtype bfloat16 | float8_e4m3fn | int8 | hifloat8.
+        bfloat16, format FRACTAL_NZ. 2 dimensions; dtype bfloat16 | int8 | float8_e4m3fn | hifloat8.
     rmsnorm_gamma_cq : Tensor
         Weight of the norm of latent queries, ``(rank,)``. 1 dimension; dtype bfloat16.
     rmsnorm_gamma_ckv : Tensor
@@ -517,16 +517,16 @@ def mla_prolog_v3(
         Written too: pages of rotary keys, ``(pages, page size, 1, rotary width)``. Dtype bfloat16 |
         int8.
     cache_index : Tensor, optional
-        Where each token goes in the caches, int64; None where the caches lie as the tokens. Dtype
-        int64.
+        Where each token goes in the caches, int64; None where the caches lie as the tokens. 1
+        dimension; dtype int64.
     dequant_scale_x : Tensor, optional
-        Scales of int8 tokens, float32, ``(tokens, 1)``. Dtype float8_e8m0 | float32.
+        Scales of int8 tokens, float32, ``(tokens, 1)``. Dtype float32 | float8_e8m0.
     dequant_scale_w_dq : Tensor, optional
-        Scales of the columns of an int8 ``weight_dq``, ``(1, rank)``. Dtype float8_e8m0 | float32.
+        Scales of the columns of an int8 ``weight_dq``, ``(1, rank)``. Dtype float32 | float8_e8m0.
     dequant_scale_w_uq_qr : Tensor, optional
         Scales of the columns of an int8 ``weight_uq_qr``. Dtype float32 | float8_e8m0.
     dequant_scale_w_dkv_kr : Tensor, optional
-        Scales of the columns of an int8 ``weight_dkv_kr``. Dtype float8_e8m0 | float32.
+        Scales of the columns of an int8 ``weight_dkv_kr``. Dtype float32 | float8_e8m0.
     quant_scale_ckv : Tensor, optional
         What latent keys are divided by before they go to an int8 cache. Dtype float32.
     quant_scale_ckr : Tensor, optional
@@ -704,17 +704,17 @@ def lightning_indexer(
     query : Tensor
         Shape as ``layout_query`` says, 128 elements to a head. Dtype float16 | bfloat16.
     key : Tensor
-        Shape as ``layout_key`` says, one head. Dtype float16 | bfloat16.
+        Shape as ``layout_key`` says, one head. 4 dimensions; dtype float16 | bfloat16.
     weights : Tensor
         Weight of each head of ``query``; shape of ``query`` without the last dimension. Dtype
-        float16 | bfloat16 | float32.
+        float32 | float16 | bfloat16.
     actual_seq_lengths_query : Tensor, optional
         Number of tokens of each query, int32; with 'TND' where each ends. 1 dimension; dtype int32.
     actual_seq_lengths_key : Tensor, optional
         Number of keys of each sequence, int32; with 'TND' where each ends. 1 dimension; dtype
         int32.
     block_table : Tensor, optional
-        Pages of each sequence, int32, shape ``(batch, pages)``. Dtype int32.
+        Pages of each sequence, int32, shape ``(batch, pages)``. 2 dimensions; dtype int32.
     layout_query : str, default 'BSND'
         'BSND' or 'TND' (packed sequences).
     layout_key : str, default 'BSND'
@@ -813,9 +813,9 @@ def lightning_indexer_v2(
     Parameters
     ----------
     query : Tensor
-        Shape as ``layout_q`` says, 128 elements to a head. Dtype bfloat16 | float16.
+        Shape as ``layout_q`` says, 128 elements to a head. Dtype float16 | bfloat16.
     key : Tensor
-        Shape as ``layout_k`` says, one head. Dtype bfloat16 | float16.
+        Shape as ``layout_k`` says, one head. Dtype float16 | bfloat16.
     weights : Tensor
         Weight of each head of ``query``, float32; shape of ``query`` without the last dimension.
         Dtype float32.
@@ -828,7 +828,7 @@ def lightning_indexer_v2(
     cmp_residual_k : Tensor, optional
         Tokens of each sequence behind its last compressed key, int32. 1 dimension; dtype int32.
     block_table : Tensor, optional
-        Pages of each sequence, int32, shape ``(batch, pages)``. Dtype int32.
+        Pages of each sequence, int32, shape ``(batch, pages)``. 2 dimensions; dtype int32.
     metadata : Tensor, optional
         The list of tasks of the operator that makes it, int32. Dtype int32.
     sparse_count : int, default 2048
@@ -931,24 +931,25 @@ def quant_lightning_indexer(
     Parameters
     ----------
     query : Tensor
-        Shape as ``layout_query`` says, 128 elements to a head. Dtype int8 | hifloat8.
+        Shape as ``layout_query`` says, 128 elements to a head. Dtype int8 | float8_e4m3fn |
+        hifloat8.
     key : Tensor
-        Shape as ``layout_key`` says, one head. Dtype int8 | hifloat8.
+        Shape as ``layout_key`` says, one head. 4 dimensions; dtype int8 | float8_e4m3fn | hifloat8.
     weights : Tensor
         Weight of each head of ``query``; shape of ``query`` without the last dimension. Dtype
         float16 | bfloat16.
     query_scale : Tensor
-        Scale of each token and head, float16; shape of ``weights``. Dtype float32 | float16.
+        Scale of each token and head, float16; shape of ``weights``. Dtype float16 | float32.
     key_scale : Tensor
-        Scale of each key, float16; shape of ``key`` without the last dimension. Dtype float32 |
-        float16.
+        Scale of each key, float16; shape of ``key`` without the last dimension. Dtype float16 |
+        float32.
     actual_seq_lengths_query : Tensor, optional
         Number of tokens of each query, int32; with 'TND' where each ends. 1 dimension; dtype int32.
     actual_seq_lengths_key : Tensor, optional
         Number of keys of each sequence, int32; with 'TND' where each ends. 1 dimension; dtype
         int32.
     block_table : Tensor, optional
-        Pages of each sequence, int32, shape ``(batch, pages)``. Dtype int32.
+        Pages of each sequence, int32, shape ``(batch, pages)``. 2 dimensions; dtype int32.
     layout_query : str, default 'BSND'
         'BSND' or 'TND' (packed sequences).
     layout_key : str, default 'BSND'
@@ -1043,13 +1044,13 @@ def sparse_flash_attention(
     query : Tensor
         Shape as ``layout_query`` says, 512 elements to a head. Dtype float16 | bfloat16.
     key : Tensor
-        Shape as ``layout_kv`` says, one head. Dtype float16 | bfloat16.
+        Shape as ``layout_kv`` says, one head. 4 dimensions; dtype float16 | bfloat16.
     value : Tensor
         Shape of ``key``. Dtype float16 | bfloat16.
     sparse_indices : Tensor
         Blocks of keys for each token, int32, as `lightning_indexer` gives them. Dtype int32.
     block_table : Tensor, optional
-        Pages of each sequence, int32, shape ``(batch, pages)``. Dtype int32.
+        Pages of each sequence, int32, shape ``(batch, pages)``. 2 dimensions; dtype int32.
     actual_seq_lengths_query : Tensor, optional
         Number of tokens of each query, int32; with 'TND' where each ends. 1 dimension; dtype int32.
     actual_seq_lengths_kv : Tensor, optional
@@ -1341,24 +1342,24 @@ def sparse_flash_mla(
     Parameters
     ----------
     query : Tensor
-        Shape as ``layout_q`` says, 512 elements to a head, the last 64 of them rotary. Dtype
-        bfloat16 | float16.
+        Shape as ``layout_q`` says, 512 elements to a head, the last 64 of them rotary. 3
+        dimensions; dtype float16 | bfloat16.
     ori_kv : Tensor
-        Keys, which are also the values; shape as ``layout_kv`` says, one head. Dtype bfloat16 |
-        float16.
+        Keys, which are also the values; shape as ``layout_kv`` says, one head. Dtype float16 |
+        bfloat16.
     sinks : Tensor
         A score of each head that takes part in the softmax without a value, float32. 1 dimension;
         dtype float32.
     metadata : Tensor
         What `sparse_flash_mla_metadata` gave for the same lengths. 1 dimension; dtype int32.
     cmp_kv : Tensor, optional
-        Compressed keys, with a layout as that of ``ori_kv``. Dtype bfloat16 | float16.
+        Compressed keys, with a layout as that of ``ori_kv``. Dtype float16 | bfloat16.
     cmp_sparse_indices : Tensor, optional
-        The compressed keys that each token chooses, int32. Dtype int32.
+        The compressed keys that each token chooses, int32. 3 dimensions; dtype int32.
     ori_block_table : Tensor, optional
-        Pages of ``ori_kv`` of each sequence, int32. Dtype int32.
+        Pages of ``ori_kv`` of each sequence, int32. 2 dimensions; dtype int32.
     cmp_block_table : Tensor, optional
-        Pages of ``cmp_kv`` of each sequence, int32. Dtype int32.
+        Pages of ``cmp_kv`` of each sequence, int32. 2 dimensions; dtype int32.
     cu_seqlens_q : Tensor, optional
         Where each query begins, and the end, int32; for 'TND'. 1 dimension; dtype int32.
     cu_seqlens_ori_kv : Tensor, optional

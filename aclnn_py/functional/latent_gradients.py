@@ -40,23 +40,24 @@ def lightning_indexer_backward(
     Parameters
     ----------
     grad_output : Tensor
-        Gradient of the scores; shape of ``sparse_indices``. 3 to 4 dimensions; dtype bfloat16 |
-        float16.
+        Gradient of the scores; shape of ``sparse_indices``. 3 to 4 dimensions; dtype float16 |
+        bfloat16.
     query : Tensor
-        Shape as ``layout`` says, 128 elements to a head. 3 to 4 dimensions; dtype bfloat16 |
-        float16.
+        Shape as ``layout`` says, 128 elements to a head. 3 to 4 dimensions; dtype float16 |
+        bfloat16.
     key : Tensor
-        Shape as ``layout`` says, one head. 3 to 4 dimensions; dtype bfloat16 | float16.
+        Shape as ``layout`` says, one head. 3 to 4 dimensions; dtype float16 | bfloat16.
     weights : Tensor
         Weight of each head of ``query``; its shape without the last dimension. 2 to 3 dimensions;
-        dtype bfloat16 | float16.
+        dtype float16 | bfloat16.
     sparse_indices : Tensor
-        The keys of each token, 2048 of them; below 0 where there are fewer. 2 to 3 dimensions;
+        The keys of each token, 2048 of them; below 0 where there are fewer. 2 to 4 dimensions;
         dtype int32.
     actual_seq_lengths_query : Tensor, optional
-        Number of tokens of each query, int32; with 'TND' where each ends.
+        Number of tokens of each query, int32; with 'TND' where each ends. 1 dimension; dtype int32.
     actual_seq_lengths_key : Tensor, optional
-        Number of keys of each sequence, int32; with 'TND' where each ends.
+        Number of keys of each sequence, int32; with 'TND' where each ends. 1 dimension; dtype
+        int32.
     layout : str, default 'BSND'
         'BSND' or 'TND' (packed sequences).
     sparse_mode : int, default 3
@@ -146,19 +147,19 @@ def sparse_flash_attention_backward(
     Parameters
     ----------
     grad_output : Tensor
-        Gradient of the first result. 3 to 4 dimensions; dtype bfloat16 | float16.
+        Gradient of the first result. 3 to 4 dimensions; dtype float16 | bfloat16.
     query : Tensor
-        Shape as ``layout`` says, 512 elements to a head. Dtype bfloat16 | float16.
+        Shape as ``layout`` says, 512 elements to a head. Dtype float16 | bfloat16.
     key : Tensor
-        Shape as ``layout`` says, one head. Dtype bfloat16 | float16.
+        Shape as ``layout`` says, one head. Dtype float16 | bfloat16.
     value : Tensor, optional
-        Shape of ``key``; None where the keys are the values too. 3 to 4 dimensions; dtype bfloat16
-        | float16.
+        Shape of ``key``; None where the keys are the values too. 3 to 4 dimensions; dtype float16 |
+        bfloat16.
     sparse_indices : Tensor
         Blocks of keys for each token, int32, 1024 to 8192 in steps of 1024; a block below 0 ends
         the list. Dtype int32.
     output : Tensor
-        The first result of `sparse_flash_attention`. 3 to 4 dimensions; dtype bfloat16 | float16.
+        The first result of `sparse_flash_attention`. 3 to 4 dimensions; dtype float16 | bfloat16.
     softmax_max : Tensor
         Its second result. Dtype float32.
     softmax_sum : Tensor
@@ -166,11 +167,12 @@ def sparse_flash_attention_backward(
     actual_seq_lengths_query : Tensor, optional
         Number of tokens of each query, int32; with 'TND' where each ends. 1 dimension; dtype int32.
     actual_seq_lengths_kv : Tensor, optional
-        Number of keys of each sequence, int32; with 'TND' where each ends.
+        Number of keys of each sequence, int32; with 'TND' where each ends. 1 dimension; dtype
+        int32.
     query_rope : Tensor, optional
-        Rotary part of the queries, 64 elements to a head. Dtype bfloat16 | float16.
+        Rotary part of the queries, 64 elements to a head. Dtype float16 | bfloat16.
     key_rope : Tensor, optional
-        Rotary part of the keys. 3 to 4 dimensions; dtype bfloat16 | float16.
+        Rotary part of the keys. 3 to 4 dimensions; dtype float16 | bfloat16.
     scale : float, default 1.0
         Factor of the products.
     sparse_block_size : int, default 1
@@ -300,7 +302,7 @@ def sparse_lightning_indexer_kl_loss(
         Keys of the indexer, one head of 128 elements. Dtype float16 | bfloat16.
     weights : Tensor
         Weight of each head of ``query_index``; its shape without the last dimension, float32 or the
-        dtype of ``query``. 2 to 3 dimensions; dtype float16 | bfloat16 | float32.
+        dtype of ``query``. 2 to 3 dimensions; dtype float32 | float16 | bfloat16.
     sparse_indices : Tensor
         The keys of each token, int32, 1024 to 8192 in steps of 1024; below 0 where there are fewer.
         Dtype int32.
@@ -430,7 +432,7 @@ def dense_lightning_indexer_kl_loss(
         Keys of the indexer, one head of 128 elements. Dtype float16 | bfloat16.
     weights : Tensor
         Weight of each head of ``query_index``; its shape without the last dimension, float32 or the
-        dtype of ``query``. 2 to 3 dimensions; dtype float16 | bfloat16 | float32.
+        dtype of ``query``. 2 to 3 dimensions; dtype float32 | float16 | bfloat16.
     softmax_max : Tensor
         Highest score of each token of the attention, shape ``(batch, heads, tokens, 1)``, or
         without the batch with 'TND'. 3 to 4 dimensions; dtype float32.

@@ -41,9 +41,9 @@ def soft_margin_loss(
     Parameters
     ----------
     input : Tensor
-        1 to 8 dimensions; dtype float32 | float16 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16.
     target : Tensor
-        Class of each element, 1 or -1. 1 to 8 dimensions; dtype float32 | float16 | bfloat16.
+        Class of each element, 1 or -1. 0 to 8 dimensions; dtype float32 | float16 | bfloat16.
     reduction : str, default 'mean'
         'none' keeps a loss per element, 'mean' averages them, 'sum' adds them.
     stream : Stream, optional
@@ -92,9 +92,9 @@ def soft_margin_loss_backward(
     grad_output : Tensor
         Gradient with respect to the loss. 0 to 8 dimensions; dtype float32 | float16 | bfloat16.
     input : Tensor
-        1 to 8 dimensions; dtype float32 | float16 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16.
     target : Tensor
-        Class of each element, 1 or -1. 1 to 8 dimensions; dtype float32 | float16 | bfloat16.
+        Class of each element, 1 or -1. 0 to 8 dimensions; dtype float32 | float16 | bfloat16.
     reduction : str, default 'mean'
         As given to ``soft_margin_loss``.
     stream : Stream, optional
@@ -134,9 +134,9 @@ def l1_loss(
     Parameters
     ----------
     input : Tensor
-        1 to 8 dimensions; dtype float32 | float16 | bfloat16 | int64.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | int64.
     target : Tensor
-        What ``input`` should be; it broadcasts with ``input``. 1 to 8 dimensions; dtype float32 |
+        What ``input`` should be; it broadcasts with ``input``. 0 to 8 dimensions; dtype float32 |
         float16 | bfloat16 | int64.
     reduction : str, default 'mean'
         'none' keeps a loss per element, 'mean' averages them, 'sum' adds them.
@@ -186,9 +186,9 @@ def l1_loss_backward(
     grad_output : Tensor
         Gradient with respect to the loss. 0 to 8 dimensions; dtype float32 | float16 | bfloat16.
     input : Tensor
-        1 to 8 dimensions; dtype float32 | float16 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16.
     target : Tensor
-        What ``input`` should be; it broadcasts with ``input``. 1 to 8 dimensions; dtype float32 |
+        What ``input`` should be; it broadcasts with ``input``. 0 to 8 dimensions; dtype float32 |
         float16 | bfloat16.
     reduction : str, default 'mean'
         As given to ``l1_loss``.
@@ -227,9 +227,9 @@ def mse_loss(
     Parameters
     ----------
     input : Tensor
-        1 to 8 dimensions; dtype float32 | float16 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16.
     target : Tensor
-        What ``input`` should be; it broadcasts with ``input``. 1 to 8 dimensions; dtype float32 |
+        What ``input`` should be; it broadcasts with ``input``. 0 to 8 dimensions; dtype float32 |
         float16 | bfloat16.
     reduction : str, default 'mean'
         'none' keeps a loss per element, 'mean' averages them, 'sum' adds them.
@@ -277,11 +277,12 @@ def mse_loss_backward(
     Parameters
     ----------
     grad_output : Tensor
-        Gradient with respect to the loss. 0 to 8 dimensions.
+        Gradient with respect to the loss. 0 to 8 dimensions; dtype float32 | float16 | bfloat16.
     input : Tensor
-        1 to 8 dimensions; dtype float32 | float16 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16.
     target : Tensor
-        What ``input`` should be; it broadcasts with ``input``. 1 to 8 dimensions.
+        What ``input`` should be; it broadcasts with ``input``. 0 to 8 dimensions; dtype float32 |
+        float16 | bfloat16.
     reduction : str, default 'mean'
         As given to ``mse_loss``.
     stream : Stream, optional
@@ -324,9 +325,9 @@ def smooth_l1_loss(
     Parameters
     ----------
     input : Tensor
-        1 to 8 dimensions; dtype float32 | float16 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16.
     target : Tensor
-        What ``input`` should be; it broadcasts with ``input``. 1 to 8 dimensions; dtype float32 |
+        What ``input`` should be; it broadcasts with ``input``. 0 to 8 dimensions; dtype float32 |
         float16 | bfloat16.
     reduction : str, default 'mean'
         'none' keeps a loss per element, 'mean' averages them, 'sum' adds them.
@@ -379,9 +380,9 @@ def smooth_l1_loss_backward(
     grad_output : Tensor
         Gradient with respect to the loss. 0 to 8 dimensions; dtype float32 | float16 | bfloat16.
     input : Tensor
-        1 to 8 dimensions; dtype float32 | float16 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16.
     target : Tensor
-        What ``input`` should be; it broadcasts with ``input``. 1 to 8 dimensions; dtype float32 |
+        What ``input`` should be; it broadcasts with ``input``. 0 to 8 dimensions; dtype float32 |
         float16 | bfloat16.
     reduction : str, default 'mean'
         As given to ``smooth_l1_loss``.
@@ -429,11 +430,11 @@ def binary_cross_entropy(
     Parameters
     ----------
     input : Tensor
-        Probabilities, 0 to 1. 1 to 8 dimensions; dtype float16 | float32 | bfloat16.
+        Probabilities, 0 to 1. 1 to 8 dimensions; dtype float32 | float16 | bfloat16.
     target : Tensor
-        Probabilities, 0 to 1; shape and dtype of ``input``.
+        Probabilities, 0 to 1; shape and dtype of ``input``. Dtype float32 | float16 | bfloat16.
     weight : Tensor, optional
-        Factor of each loss; broadcasts to ``input``.
+        Factor of each loss; broadcasts to ``input``. Dtype float32 | float16 | bfloat16.
     reduction : str, default 'mean'
         'none' keeps a loss per element, 'mean' averages them, 'sum' adds them.
     stream : Stream, optional
@@ -535,14 +536,16 @@ def binary_cross_entropy_with_logits(
     Parameters
     ----------
     input : Tensor
-        Logits: probabilities are their sigmoids. 1 to 8 dimensions; dtype float16 | float32 |
+        Logits: probabilities are their sigmoids. 1 to 8 dimensions; dtype float32 | float16 |
         bfloat16.
     target : Tensor
-        Probabilities, 0 to 1; shape of ``input``.
+        Probabilities, 0 to 1; shape of ``input``. Dtype float32 | float16 | bfloat16.
     weight : Tensor, optional
-        Factor of each loss; broadcasts to ``input``. 1 to 8 dimensions.
+        Factor of each loss; broadcasts to ``input``. 1 to 8 dimensions; dtype float32 | float16 |
+        bfloat16.
     pos_weight : Tensor, optional
-        Factor of the positive class; broadcasts to ``input``. 1 to 8 dimensions.
+        Factor of the positive class; broadcasts to ``input``. 1 to 8 dimensions; dtype float32 |
+        float16 | bfloat16.
     reduction : str, default 'mean'
         'none' keeps a loss per element, 'mean' averages them, 'sum' adds them.
     stream : Stream, optional
@@ -591,16 +594,16 @@ def binary_cross_entropy_with_logits_backward(
     Parameters
     ----------
     grad_output : Tensor
-        Gradient with respect to the loss. Dtype float16 | float32 | bfloat16.
+        Gradient with respect to the loss. Dtype float32 | float16 | bfloat16.
     input : Tensor
-        Logits: probabilities are their sigmoids. 1 to 8 dimensions; dtype float16 | float32 |
+        Logits: probabilities are their sigmoids. 1 to 8 dimensions; dtype float32 | float16 |
         bfloat16.
     target : Tensor
-        Probabilities, 0 to 1; shape of ``input``.
+        Probabilities, 0 to 1; shape of ``input``. Dtype float32 | float16 | bfloat16.
     weight : Tensor, optional
-        Factor of each loss; broadcasts to ``input``.
+        Factor of each loss; broadcasts to ``input``. Dtype float32 | float16 | bfloat16.
     pos_weight : Tensor, optional
-        Factor of the positive class; broadcasts to ``input``.
+        Factor of the positive class; broadcasts to ``input``. Dtype float32 | float16 | bfloat16.
     reduction : str, default 'mean'
         As given to ``binary_cross_entropy_with_logits``.
     stream : Stream, optional
@@ -649,10 +652,10 @@ def softmax_backward(
     Parameters
     ----------
     grad_output : Tensor
-        Gradient with respect to the result of ``softmax``. 0 to 8 dimensions; dtype float16 |
-        float32 | bfloat16.
+        Gradient with respect to the result of ``softmax``. 0 to 8 dimensions; dtype float32 |
+        float16 | bfloat16.
     output : Tensor
-        The result of ``softmax``. 0 to 8 dimensions; dtype float16 | float32 | bfloat16.
+        The result of ``softmax``. 0 to 8 dimensions; dtype float32 | float16 | bfloat16.
     dim : int, default -1
         As given to ``softmax``.
     stream : Stream, optional
@@ -690,10 +693,10 @@ def log_softmax_backward(
     Parameters
     ----------
     grad_output : Tensor
-        Gradient with respect to the result of ``log_softmax``. 1 to 8 dimensions; dtype float16 |
-        float32 | bfloat16.
+        Gradient with respect to the result of ``log_softmax``. 0 to 8 dimensions; dtype float32 |
+        float16 | bfloat16.
     output : Tensor
-        The result of ``log_softmax``. 1 to 8 dimensions; dtype float16 | float32 | bfloat16.
+        The result of ``log_softmax``. 1 to 8 dimensions; dtype float32 | float16 | bfloat16.
     dim : int, default -1
         As given to ``log_softmax``.
     stream : Stream, optional

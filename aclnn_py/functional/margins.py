@@ -37,7 +37,7 @@ def circular_pad2d(input: Tensor, pad: Sequence[int], *, stream: Stream | None =
     Parameters
     ----------
     input : Tensor
-        3 to 4 dimensions; dtype float16 | bfloat16 | float32 | int8 | int32.
+        3 to 4 dimensions; dtype float32 | float16 | bfloat16 | int8 | int32.
     pad : sequence of int
         Number of elements added before and after each dimension, as pairs; the first pair is for
         the last dimension.
@@ -74,7 +74,7 @@ def circular_pad3d(input: Tensor, pad: Sequence[int], *, stream: Stream | None =
     Parameters
     ----------
     input : Tensor
-        4 to 5 dimensions; dtype float16 | bfloat16 | float32 | int8 | int32.
+        4 to 5 dimensions; dtype float32 | float16 | bfloat16 | int8 | int32.
     pad : sequence of int
         Number of elements added before and after each dimension, as pairs; the first pair is for
         the last dimension.
@@ -113,9 +113,10 @@ def reflection_pad1d_backward(
     Parameters
     ----------
     grad_output : Tensor
-        Gradient with respect to the result.
+        Gradient with respect to the result. Dtype float32 | float16 | bfloat16 | float64 |
+        complex64 | complex128.
     input : Tensor
-        As in the function. 2 to 3 dimensions; dtype bfloat16 | float16 | float32 | float64 |
+        As in the function. 2 to 3 dimensions; dtype float32 | float16 | bfloat16 | float64 |
         complex64 | complex128.
     pad : sequence of int
         Number of elements added before and after each dimension, as pairs; the first pair is for
@@ -155,9 +156,10 @@ def reflection_pad2d_backward(
     Parameters
     ----------
     grad_output : Tensor
-        Gradient with respect to the result.
+        Gradient with respect to the result. Dtype float32 | float16 | bfloat16 | float64 |
+        complex64 | complex128.
     input : Tensor
-        As in the function. 3 to 4 dimensions; dtype bfloat16 | float16 | float32 | float64 |
+        As in the function. 3 to 4 dimensions; dtype float32 | float16 | bfloat16 | float64 |
         complex64 | complex128.
     pad : sequence of int
         Number of elements added before and after each dimension, as pairs; the first pair is for
@@ -197,9 +199,10 @@ def reflection_pad3d_backward(
     Parameters
     ----------
     grad_output : Tensor
-        Gradient with respect to the result.
+        Gradient with respect to the result. Dtype float32 | float16 | bfloat16 | float64 |
+        complex64 | complex128.
     input : Tensor
-        As in the function. 4 to 5 dimensions; dtype bfloat16 | float16 | float32 | float64 |
+        As in the function. 4 to 5 dimensions; dtype float32 | float16 | bfloat16 | float64 |
         complex64 | complex128.
     pad : sequence of int
         Number of elements added before and after each dimension, as pairs; the first pair is for
@@ -239,9 +242,10 @@ def replication_pad1d_backward(
     Parameters
     ----------
     grad_output : Tensor
-        Gradient with respect to the result.
+        Gradient with respect to the result. Dtype float32 | float16 | bfloat16 | float64 |
+        complex64 | complex128.
     input : Tensor
-        As in the function. 2 to 3 dimensions; dtype bfloat16 | float16 | float32 | float64 |
+        As in the function. 2 to 3 dimensions; dtype float32 | float16 | bfloat16 | float64 |
         complex64 | complex128.
     pad : sequence of int
         Number of elements added before and after each dimension, as pairs; the first pair is for
@@ -281,9 +285,10 @@ def replication_pad2d_backward(
     Parameters
     ----------
     grad_output : Tensor
-        Gradient with respect to the result.
+        Gradient with respect to the result. Dtype float32 | float16 | bfloat16 | float64 |
+        complex64 | complex128.
     input : Tensor
-        As in the function. 3 to 4 dimensions; dtype bfloat16 | float16 | float32 | float64 |
+        As in the function. 3 to 4 dimensions; dtype float32 | float16 | bfloat16 | float64 |
         complex64 | complex128.
     pad : sequence of int
         Number of elements added before and after each dimension, as pairs; the first pair is for
@@ -323,10 +328,10 @@ def replication_pad3d_backward(
     Parameters
     ----------
     grad_output : Tensor
-        Gradient with respect to the result. Dtype float16 | float32 | bfloat16 | float64 |
+        Gradient with respect to the result. Dtype float32 | float16 | bfloat16 | float64 |
         complex64 | complex128.
     input : Tensor
-        As in the function. 4 to 5 dimensions; dtype float16 | float32 | bfloat16 | float64 |
+        As in the function. 4 to 5 dimensions; dtype float32 | float16 | bfloat16 | float64 |
         complex64 | complex128.
     pad : sequence of int
         Number of elements added before and after each dimension, as pairs; the first pair is for
@@ -366,9 +371,9 @@ def circular_pad2d_backward(
     Parameters
     ----------
     grad_output : Tensor
-        Gradient with respect to the result.
+        Gradient with respect to the result. Dtype float32 | float16 | bfloat16.
     input : Tensor
-        As in the function. 3 to 4 dimensions; dtype float16 | bfloat16 | float32.
+        As in the function. 3 to 4 dimensions; dtype float32 | float16 | bfloat16.
     pad : sequence of int
         Number of elements added before and after each dimension, as pairs; the first pair is for
         the last dimension.
@@ -407,9 +412,9 @@ def circular_pad3d_backward(
     Parameters
     ----------
     grad_output : Tensor
-        Gradient with respect to the result.
+        Gradient with respect to the result. Dtype float32 | float16 | bfloat16.
     input : Tensor
-        As in the function. 4 to 5 dimensions; dtype float16 | bfloat16 | float32.
+        As in the function. 4 to 5 dimensions; dtype float32 | float16 | bfloat16.
     pad : sequence of int
         Number of elements added before and after each dimension, as pairs; the first pair is for
         the last dimension.
@@ -455,8 +460,8 @@ def fold(
     Parameters
     ----------
     input : Tensor
-        Shape ``(n, channels * window, windows)`` or without ``n``, as ``unfold`` returns it. Dtype
-        bfloat16 | float16 | float32.
+        Shape ``(n, channels * window, windows)`` or without ``n``, as ``unfold`` returns it. 2 to 3
+        dimensions; dtype float32 | float16 | bfloat16.
     output_size : int or tuple of int
         Height and width of the result.
     kernel_size : int or tuple of int

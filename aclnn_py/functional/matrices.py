@@ -55,11 +55,11 @@ def matmul(
     Parameters
     ----------
     input : Tensor
-        Shape ``(..., m, k)`` or ``(k,)``. 2 dimensions; dtype bfloat16 | float16 | float32.
+        Shape ``(..., m, k)`` or ``(k,)``. 2 dimensions; dtype float32 | float16 | bfloat16.
     other : Tensor
         Shape ``(..., k, n)`` or ``(k,)``; batch dimensions are broadcast. Also ``(k, n)`` in
-        FRACTAL_NZ, beside an ``input`` of two dimensions. 4 dimensions; dtype bfloat16 | float16 |
-        float32.
+        FRACTAL_NZ, beside an ``input`` of two dimensions. 2 dimensions; dtype float32 | float16 |
+        bfloat16.
     cube_math_type : int, default 0
         0 keeps the precision of the inputs, 1 allows lower precision, 2 allows float16, 3 allows
         HF32.
@@ -103,8 +103,8 @@ def einsum(equation: str, operands: Sequence[Tensor], *, stream: Stream | None =
         'abcd,abced->abce' (a row times matrices) or 'a,b->ab' (an outer product): the operator has
         no other.
     operands : sequence of Tensor
-        Two tensors, whose dimensions the letters name. Dtype float16 | float32 | int16 | uint16 |
-        int32 | uint32 | int64 | uint64.
+        Two tensors, whose dimensions the letters name. Dtype float32 | float16 | int16 | int32 |
+        int64 | uint16 | uint32 | uint64.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -140,9 +140,9 @@ def mm(
     Parameters
     ----------
     input : Tensor
-        Shape ``(m, k)``. 2 dimensions; dtype bfloat16 | float16 | float32.
+        Shape ``(m, k)``. 2 dimensions; dtype float32 | float16 | bfloat16.
     mat2 : Tensor
-        Shape ``(k, n)``. 2 dimensions; dtype bfloat16 | float16 | float32.
+        Shape ``(k, n)``. 2 dimensions; dtype float32 | float16 | bfloat16.
     cube_math_type : int, default 0
         0 keeps the precision of the inputs, 1 allows lower precision, 2 allows float16, 3 allows
         HF32.
@@ -181,9 +181,9 @@ def bmm(
     Parameters
     ----------
     input : Tensor
-        Shape ``(b, m, k)``. 3 dimensions; dtype bfloat16 | float16.
+        Shape ``(b, m, k)``. 3 dimensions; dtype float16 | bfloat16.
     mat2 : Tensor
-        Shape ``(b, k, n)``, also in FRACTAL_NZ. 5 dimensions; dtype bfloat16 | float16.
+        Shape ``(b, k, n)``, also in FRACTAL_NZ. 3 dimensions; dtype float16 | bfloat16.
     cube_math_type : int, default 0
         0 keeps the precision of the inputs, 1 allows lower precision, 2 allows float16, 3 allows
         HF32.
@@ -226,9 +226,9 @@ def mv(
     Parameters
     ----------
     input : Tensor
-        Shape ``(m, k)``. 2 dimensions; dtype bfloat16 | float32 | float16.
+        Shape ``(m, k)``. 2 dimensions; dtype float32 | float16 | bfloat16.
     vec : Tensor
-        Shape ``(k,)``. 1 dimension; dtype bfloat16 | float32 | float16.
+        Shape ``(k,)``. 1 dimension; dtype float32 | float16 | bfloat16.
     cube_math_type : int, default 0
         0 keeps the precision of the inputs, 1 allows lower precision, 2 allows float16, 3 allows
         HF32.
@@ -265,9 +265,9 @@ def dot(input: Tensor, tensor: Tensor, *, stream: Stream | None = None) -> Tenso
     Parameters
     ----------
     input : Tensor
-        Shape ``(k,)``. 1 dimension; dtype bfloat16 | float16 | float32 | int8 | int32 | uint8.
+        Shape ``(k,)``. 1 dimension; dtype float32 | float16 | bfloat16 | int8 | int32 | uint8.
     tensor : Tensor
-        Shape ``(k,)``. 1 dimension; dtype bfloat16 | float16 | float32 | int8 | int32 | uint8.
+        Shape ``(k,)``. 1 dimension; dtype float32 | float16 | bfloat16 | int8 | int32 | uint8.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -312,11 +312,11 @@ def addmm(
     Parameters
     ----------
     input : Tensor
-        Broadcast to ``(m, n)``. 1 to 2 dimensions; dtype bfloat16 | float16 | float32.
+        Broadcast to ``(m, n)``. 1 to 2 dimensions; dtype float32 | float16 | bfloat16.
     mat1 : Tensor
-        Shape ``(m, k)``. 2 dimensions; dtype bfloat16 | float16.
+        Shape ``(m, k)``. 2 dimensions; dtype float16 | bfloat16.
     mat2 : Tensor
-        Shape ``(k, n)``, also in FRACTAL_NZ. 4 dimensions; dtype bfloat16 | float16.
+        Shape ``(k, n)``, also in FRACTAL_NZ. 2 dimensions; dtype float16 | bfloat16.
     beta : number, default 1
         Factor of ``input``.
     alpha : number, default 1
@@ -372,11 +372,11 @@ def baddbmm(
     Parameters
     ----------
     input : Tensor
-        Broadcast to ``(b, m, n)``. Dtype bfloat16 | float16 | float32.
+        Broadcast to ``(b, m, n)``. Dtype float32 | float16 | bfloat16.
     batch1 : Tensor
-        Shape ``(b, m, k)``. 3 dimensions; dtype bfloat16 | float16 | float32.
+        Shape ``(b, m, k)``. 3 dimensions; dtype float32 | float16 | bfloat16.
     batch2 : Tensor
-        Shape ``(b, k, n)``. 3 dimensions; dtype bfloat16 | float16 | float32.
+        Shape ``(b, k, n)``. 3 dimensions; dtype float32 | float16 | bfloat16.
     beta : number, default 1
         Factor of ``input``.
     alpha : number, default 1
@@ -428,7 +428,7 @@ def linear(
     Parameters
     ----------
     input : Tensor
-        Shape ``(..., k)``. 1 to 6 dimensions; dtype bfloat16 | float16 | float32.
+        Shape ``(..., k)``. 1 to 6 dimensions; dtype float32 | float16 | bfloat16.
     weight : Tensor
         Shape ``(n, k)``, as in checkpoints.
     bias : Tensor, optional
@@ -490,20 +490,21 @@ def weight_quant_batchmatmul(
     Parameters
     ----------
     x : Tensor
-        Shape ``(m, k)``. Dtype float16 | bfloat16.
+        Shape ``(m, k)``. 2 dimensions; dtype float16 | bfloat16.
     weight : Tensor
-        Shape ``(k, n)``. Dtype int8 | int4 | float8_e4m3fn | hifloat8 | int32 | float32 |
-        float4_e2m1.
+        Shape ``(k, n)``. 2 dimensions; dtype int8 | int32 | int4 | float32 | float8_e4m3fn |
+        hifloat8 | float4_e2m1.
     antiquant_scale : Tensor
-        Factors of the weight. Dtype float16 | bfloat16 | float8_e8m0 | uint64 | int64.
+        Factors of the weight. 1 to 2 dimensions; dtype float16 | bfloat16 | int64 | uint64 |
+        float8_e8m0.
     antiquant_offset : Tensor, optional
         Terms added to the weight before it is scaled. Dtype float16 | bfloat16 | int32.
     quant_scale : Tensor, optional
-        Factors of the result. Dtype uint64.
+        Factors of the result. 1 to 2 dimensions; dtype uint64.
     quant_offset : Tensor, optional
         Terms added to the result. Dtype float32.
     bias : Tensor, optional
-        Shape ``(n,)``. Dtype float16 | float32 | bfloat16.
+        Shape ``(n,)``. Dtype float32 | float16 | bfloat16.
     antiquant_group_size : int, default 0
         Number of weight rows that share a factor; 0 for all of them.
     stream : Stream, optional
@@ -570,24 +571,22 @@ def quant_matmul(
     Parameters
     ----------
     x1 : Tensor
-        Shape ``(..., m, k)``. 2 to 6 dimensions; dtype int4 | int8 | hifloat8 | float8_e4m3fn |
-        float4_e2m1.
+        Shape ``(..., m, k)``. 2 to 6 dimensions; dtype int8 | int4 | float8_e4m3fn | hifloat8.
     x2 : Tensor
-        Shape ``(..., k, n)``, also a transposed view, or in FRACTAL_NZ. 4 to 8 dimensions; dtype
-        int4 | int8 | int32 | hifloat8 | float4_e2m1 | float32 | float8_e4m3fn.
+        Shape ``(..., k, n)``, also a transposed view, or in FRACTAL_NZ. 2 to 6 dimensions; dtype
+        int8 | int4 | float8_e4m3fn | hifloat8.
     scale : Tensor
         Factors of the columns, shape ``(n,)`` or ``(1,)``: float32 or bfloat16 beside
         ``pertoken_scale`` and for a result of bfloat16, packed by `trans_quant_param` or
-        `pack_scale` for float16 and int8. 1 or 3 or 4 or 5 or 6 or 7 dimensions; dtype uint64 |
-        int64 | float32 | bfloat16 | float8_e8m0 | float16.
+        `pack_scale` for float16 and int8. 1 to 3 dimensions; dtype float32 | bfloat16 | int64 |
+        uint64 | float8_e8m0.
     offset : Tensor, optional
         Terms of an int8 result, shape of ``scale``. 1 dimension; dtype float32.
     pertoken_scale : Tensor, optional
-        Factors of the rows, shape ``(m,)``. 1 or 3 or 4 or 5 or 6 or 7 dimensions; dtype float32 |
-        float8_e8m0.
+        Factors of the rows, shape ``(m,)``. 1 to 3 dimensions; dtype float32 | float8_e8m0.
     bias : Tensor, optional
         Added to the sums of integers, as int32, or to the result; shape ``(n,)``. 1 or 3
-        dimensions; dtype int32 | bfloat16 | float16 | float32.
+        dimensions; dtype float32 | float16 | bfloat16 | int32.
     output_dtype : dtype-like, default 'float16'
         float16, bfloat16, int8 or int32.
     stream : Stream, optional
@@ -653,10 +652,10 @@ def transpose_batch_matmul(
     Parameters
     ----------
     x1 : Tensor
-        Shape ``(batch, m, k)`` after ``perm_x1``. 3 dimensions; dtype bfloat16 | float16.
+        Shape ``(batch, m, k)`` after ``perm_x1``. 3 dimensions; dtype float16 | bfloat16.
     x2 : Tensor
-        Shape ``(batch, k, n)`` after ``perm_x2``, also in FRACTAL_NZ. 5 dimensions; dtype bfloat16
-        | float16.
+        Shape ``(batch, k, n)`` after ``perm_x2``, also in FRACTAL_NZ. 3 dimensions; dtype float16 |
+        bfloat16.
     perm_x1 : sequence of int, default (0, 1, 2)
         Order of the dimensions of ``x1``: (0, 1, 2) or (1, 0, 2).
     perm_x2 : sequence of int, default (0, 1, 2)

@@ -528,7 +528,7 @@ def add_rms_norm_cast(
     Parameters
     ----------
     x1 : Tensor
-        First operand. 1 to 8 dimensions; dtype bfloat16 | float16.
+        First operand. 1 to 8 dimensions; dtype float16 | bfloat16.
     x2 : Tensor
         Second operand, shape and dtype of ``x1``. 1 to 8 dimensions; dtype float16 | bfloat16.
     gamma : Tensor
@@ -587,17 +587,17 @@ def add_rms_norm_quant(
     Parameters
     ----------
     x1 : Tensor
-        First operand. 1 to 8 dimensions; dtype float32 | float16 | bfloat16.
+        First operand. 1 to 8 dimensions; dtype float16 | bfloat16 | float32.
     x2 : Tensor
-        Second operand, shape and dtype of ``x1``. 1 to 8 dimensions; dtype float32 | float16 |
-        bfloat16.
+        Second operand, shape and dtype of ``x1``. 1 to 8 dimensions; dtype float16 | bfloat16 |
+        float32.
     gamma : Tensor
-        Factors, shape of the last dimensions of ``x1``. 1 to 8 dimensions; dtype float32 | float16
-        | bfloat16.
+        Factors, shape of the last dimensions of ``x1``. 1 to 8 dimensions; dtype float16 | bfloat16
+        | float32.
     scale : Tensor
-        Divisors, shape of ``gamma``. 1 to 8 dimensions; dtype float32 | float16 | bfloat16.
+        Divisors, shape of ``gamma``. 1 to 8 dimensions; dtype float32 | bfloat16 | float16.
     zero_point : Tensor, optional
-        Terms, shape of ``gamma``. 1 to 8 dimensions; dtype int32 | float32 | float16 | bfloat16.
+        Terms, shape of ``gamma``. 1 to 8 dimensions; dtype bfloat16 | int32 | float32 | float16.
     eps : float, default 1e-06
         Added to the mean square.
     stream : Stream, optional

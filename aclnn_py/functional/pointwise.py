@@ -59,8 +59,8 @@ def abs(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float32 | float16 | float64 | bfloat16 | int8 | int16 | int32 |
-        int64 | uint8 | bool | complex32 | complex64.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -98,7 +98,7 @@ def neg(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype int8 | int32 | int64 | float16 | bfloat16 | float32 | float64 |
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int32 | int64 |
         complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
@@ -133,7 +133,8 @@ def sign(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        First operand.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int32 | int64 | bool |
+        complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -167,7 +168,7 @@ def square(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        Dtype float32 | float16 | bfloat16 | int32 | int64.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | int32 | int64.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -201,8 +202,8 @@ def sqrt(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype complex64 | complex128 | float32 | float16 | bfloat16 | float64 |
-        int32 | int64 | int16 | int8 | uint8 | bool.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -236,8 +237,8 @@ def rsqrt(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float32 | float16 | float64 | complex64 | complex128 | uint8 | int8
-        | int16 | int32 | int64 | bool | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -271,8 +272,8 @@ def reciprocal(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        Dtype float64 | complex64 | complex128 | float32 | float16 | bfloat16 | int8 | int16 | int32
-        | int64 | uint8 | bool.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -306,7 +307,8 @@ def exp(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        Dtype float32 | float16 | float64 | complex64 | complex128 | bool | int64 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int64 | bool | complex64 |
+        complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -340,7 +342,8 @@ def exp2(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        Dtype bool | int8 | uint8 | int16 | int32 | int64 | float32 | float16 | bfloat16 | float64.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -374,7 +377,7 @@ def expm1(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        Dtype int64 | bool | float32 | float16 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | int64 | bool.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -408,8 +411,8 @@ def log(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        1 to 8 dimensions; dtype bool | int64 | int32 | int16 | int8 | uint8 | float32 | float16 |
-        float64 | complex64 | complex128 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -443,8 +446,8 @@ def log2(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        1 to 8 dimensions; dtype bool | int64 | int32 | int16 | int8 | uint8 | float32 | float16 |
-        float64 | complex64 | complex128 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -478,8 +481,8 @@ def log10(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype int8 | int16 | int32 | int64 | uint8 | bool | float32 | float16 |
-        float64 | bfloat16 | complex64 | complex128.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -513,8 +516,8 @@ def log1p(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype int8 | int16 | int32 | int64 | uint8 | bool | float32 | float16 |
-        float64 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -548,8 +551,8 @@ def sin(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        Dtype int8 | int16 | int32 | int64 | uint8 | bool | float32 | float16 | float64 | complex64
-        | complex128 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -583,8 +586,8 @@ def cos(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        Dtype int8 | int16 | int32 | int64 | uint8 | bool | float32 | float16 | float64 | complex64
-        | complex128 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -618,8 +621,8 @@ def tan(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        Dtype float32 | float16 | float64 | int8 | int16 | int32 | int64 | uint8 | bool | complex64
-        | complex128 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -653,8 +656,8 @@ def sinh(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype int8 | int16 | int32 | int64 | uint8 | bool | float16 | bfloat16 |
-        float32 | float64 | complex64 | complex128.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -688,7 +691,8 @@ def cosh(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        Dtype float32 | float16 | float64.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -722,7 +726,8 @@ def tanh(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        Dtype float32 | float16 | bool | uint8 | int8 | int16 | int32 | int64 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | int8 | int16 | int32 | int64 | uint8
+        | bool.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -756,7 +761,8 @@ def asin(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        Dtype float32 | float16 | float64 | int8 | int16 | int32 | int64 | uint8 | bool.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -790,7 +796,8 @@ def acos(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        Dtype int8 | int16 | int32 | int64 | uint8 | bool | float32 | float16 | float64.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -824,7 +831,8 @@ def atan(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        Dtype int8 | int16 | int32 | int64 | uint8 | bool | float32 | float16 | float64 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -858,7 +866,8 @@ def asinh(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        Dtype float32 | float16 | float64 | int8 | int16 | int32 | int64 | uint8 | bool.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -892,7 +901,8 @@ def acosh(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        Dtype float16 | float32 | float64.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -926,7 +936,8 @@ def atanh(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        Dtype int8 | int16 | int32 | int64 | uint8 | bool | float32 | float16 | float64.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64 | complex128.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -960,7 +971,7 @@ def erf(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        Dtype float64 | float32 | float16 | bool | int64.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int64 | bool.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -994,7 +1005,7 @@ def erfc(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        Dtype float64 | float32 | float16 | bool | int64.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int64 | bool.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -1028,8 +1039,8 @@ def floor(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        Dtype float64 | float32 | float16 | int64 | int32 | int16 | int8 | uint64 | uint32 | uint16
-        | uint8.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | uint16 | uint32 | uint64.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -1063,7 +1074,7 @@ def ceil(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        Dtype float16 | float32 | float64 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -1131,7 +1142,7 @@ def round(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype bfloat16 | float16 | float32 | float64 | int32 | int64.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int32 | int64.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -1171,8 +1182,8 @@ def clamp(
     Parameters
     ----------
     input : Tensor
-        1 to 8 dimensions; dtype float16 | float32 | float64 | int8 | uint8 | int16 | int32 | int64
-        | bool | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8.
     min : number, optional
         Lower limit; default is none.
     max : number, optional
@@ -1225,7 +1236,8 @@ def nan_to_num(
     Parameters
     ----------
     input : Tensor
-        Dtype float16 | float32 | int8 | int16 | int32 | int64 | uint8 | bool | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | int8 | int16 | int32 | int64 | uint8
+        | bool.
     nan : float, default 0.0
         Replacement for NaN.
     posinf : float, optional

@@ -579,10 +579,10 @@ def max_unpool2d(
     ----------
     input : Tensor
         Shape ``(n, channels, height, width)`` or without ``n``. 3 to 4 dimensions; dtype float32 |
-        float16 | int16 | int32 | int64 | int8 | uint8 | float64.
+        float16 | float64 | int8 | int16 | int32 | int64 | uint8.
     indices : Tensor
         Row-major index of each element in the last 2 dimensions of the result; int32 or int64. 3 to
-        4 dimensions; dtype int64 | int32.
+        4 dimensions; dtype int32 | int64.
     output_size : int or tuple of int
         Last 2 dimensions of the result.
     stream : Stream, optional

@@ -415,12 +415,12 @@ def swiglu_quant(
     Parameters
     ----------
     input : Tensor
-        Dtype float16 | bfloat16 | float32.
+        2 to 8 dimensions; dtype float32 | float16 | bfloat16.
     smooth_scales : Tensor, optional
         What gated values are multiplied with; shape ``(width / 2,)``, with ``group_index`` a row
         for each group. Dtype float32.
     group_index : Tensor, optional
-        The row where each group ends, int32, shape ``(groups,)``. Dtype int32.
+        The row where each group ends, int32, shape ``(groups,)``. 1 dimension; dtype int32.
     activate_left : bool, default False
         Whether silu is applied to the first half.
     stream : Stream, optional
@@ -472,8 +472,7 @@ def convert_weight_to_int4_pack(weight: Tensor, *, stream: Stream | None = None)
     Parameters
     ----------
     weight : Tensor
-        Values from -8 to 7, int32; n is a multiple of 8. Dtype int8 | int4 | int32 | float8_e4m3fn
-        | hifloat8 | float32 | float4_e2m1.
+        Values from -8 to 7, int32; n is a multiple of 8. 2 to 3 dimensions; dtype int32 | float32.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.

@@ -48,9 +48,7 @@ def cat(tensors: Sequence[Tensor], dim: int = 0, *, stream: Stream | None = None
     ----------
     tensors : sequence of Tensor
         At least one; the shapes are equal except in ``dim``. 1 to 8 dimensions; dtype float32 |
-        float16 | int32 | int64 | int16 | int8 | uint8 | uint16 | uint32 | uint64 | bool | float64 |
-        complex64 | bfloat16 | hifloat8 | float8_e5m2 | float8_e4m3fn | float8_e8m0 | float4_e1m2 |
-        float4_e2m1.
+        float16 | bfloat16 | float64 | int8 | int16 | int32 | int64 | uint8 | bool | complex64.
     dim : int, default 0
         Dimension; a negative one counts from the last.
     stream : Stream, optional
@@ -85,9 +83,9 @@ def stack(tensors: Sequence[Tensor], dim: int = 0, *, stream: Stream | None = No
     Parameters
     ----------
     tensors : sequence of Tensor
-        At least one; all of the same shape. 1 to 7 dimensions; dtype float16 | float32 | int8 |
-        int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | bool | float64 | complex64 |
-        complex128 | bfloat16.
+        At least one; all of the same shape. 0 to 7 dimensions; dtype float32 | float16 | bfloat16 |
+        float64 | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | bool | complex64
+        | complex128.
     dim : int, default 0
         Position of the new dimension in the result.
     stream : Stream, optional
@@ -130,9 +128,8 @@ def pad(
     Parameters
     ----------
     input : Tensor
-        2 to 3 dimensions; dtype bool | int8 | uint8 | int16 | uint16 | float16 | bfloat16 | int32 |
-        uint32 | float32 | int64 | uint64 | float64 | complex64 | complex128 | hifloat8 |
-        float8_e5m2 | float8_e4m3fn | float8_e8m0.
+        2 to 3 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64 | complex128.
     pad : sequence of int
         Number of elements to add before and after each dimension, as pairs; the first pair is for
         the last dimension.
@@ -196,7 +193,7 @@ def narrow_copy(
     Parameters
     ----------
     input : Tensor
-        1 to 8 dimensions; dtype float32 | float16 | bfloat16 | int32 | int64 | int8 | uint8 | bool.
+        1 to 8 dimensions; dtype float32 | float16 | bfloat16 | int8 | int32 | int64 | uint8 | bool.
     dim : int
         Dimension; a negative one counts from the last.
     start : int
@@ -275,8 +272,8 @@ def repeat_interleave(
     Parameters
     ----------
     input : Tensor
-        1 to 8 dimensions; dtype uint8 | int8 | int16 | int32 | int64 | bool | float16 | bfloat16 |
-        float32.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | int8 | int16 | int32 | int64 | uint8
+        | bool.
     repeats : int
         Number of times each element appears.
     dim : int
@@ -316,9 +313,9 @@ def permute_copy(input: Tensor, dims: Sequence[int], *, stream: Stream | None = 
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float32 | float16 | float64 | uint64 | int64 | uint32 | int32 |
-        uint16 | int16 | uint8 | int8 | bool | complex64 | complex128 | bfloat16 | hifloat8 |
-        float8_e5m2 | float8_e4m3fn.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | uint16 | uint32 | uint64 | bool | complex64 | complex128 | float8_e4m3fn |
+        float8_e5m2 | hifloat8.
     dims : sequence of int
         All dimensions of ``input``, each once.
     stream : Stream, optional
@@ -354,8 +351,8 @@ def flip(input: Tensor, dims: Sequence[int], *, stream: Stream | None = None) ->
     Parameters
     ----------
     input : Tensor
-        1 to 8 dimensions; dtype float16 | float32 | int32 | int16 | int64 | bool | int8 | uint8 |
-        float64 | complex64 | complex128 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64 | complex128.
     dims : sequence of int
         Dimensions to reverse.
     stream : Stream, optional
@@ -393,8 +390,8 @@ def roll(
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype bfloat16 | float16 | float32 | int8 | uint8 | int32 | int64 |
-        uint32 | bool | int16 | complex64.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | int8 | int16 | int32 | int64 | uint8
+        | uint32 | bool.
     shifts : sequence of int
         Distance for each of ``dims``.
     dims : sequence of int
@@ -432,7 +429,8 @@ def tril(input: Tensor, diagonal: int = 0, *, stream: Stream | None = None) -> T
     Parameters
     ----------
     input : Tensor
-        First operand.
+        2 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | uint16 | uint32 | uint64 | bool.
     diagonal : int, default 0
         Last diagonal to keep; 0 is the main diagonal.
     stream : Stream, optional
@@ -468,8 +466,8 @@ def triu(input: Tensor, diagonal: int = 0, *, stream: Stream | None = None) -> T
     Parameters
     ----------
     input : Tensor
-        Dtype uint64 | int64 | uint32 | int32 | uint16 | int16 | uint8 | int8 | float16 | float32 |
-        float64 | bool | bfloat16 | complex32 | complex64.
+        2 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | uint16 | uint32 | uint64 | bool.
     diagonal : int, default 0
         First diagonal to keep; 0 is the main diagonal.
     stream : Stream, optional

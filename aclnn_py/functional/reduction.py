@@ -51,8 +51,8 @@ def sum(
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float16 | float32 | int8 | int16 | int32 | int64 | uint8 | bool |
-        float64 | complex64 | complex128 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64 | complex128.
     dim : int or tuple of int, default ()
         Dimensions to reduce; default is all.
     keepdim : bool, default False
@@ -102,8 +102,8 @@ def mean(
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int32 | int64 | int16 |
-        int8 | uint8 | complex64 | complex128.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | complex64 | complex128.
     dim : int or tuple of int, default ()
         Dimensions to reduce; default is all.
     keepdim : bool, default False
@@ -156,8 +156,8 @@ def prod(
     Parameters
     ----------
     input : Tensor
-        Dtype float16 | float32 | float64 | int8 | uint8 | int16 | int32 | int64 | bool | complex64
-        | complex128 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool | complex64 | complex128.
     dim : int, optional
         Dimension to reduce; default is all of them.
     keepdim : bool, default False
@@ -213,7 +213,8 @@ def amax(
     Parameters
     ----------
     input : Tensor
-        Dtype float32 | float16 | float64 | int8 | int16 | int32 | int64 | uint8 | bool | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool.
     dim : int or tuple of int, default ()
         Dimensions to reduce; default is all.
     keepdim : bool, default False
@@ -258,7 +259,8 @@ def amin(
     Parameters
     ----------
     input : Tensor
-        Dtype float32 | bfloat16 | float16 | float64 | int8 | int16 | int32 | int64 | uint8 | bool.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool.
     dim : int or tuple of int, default ()
         Dimensions to reduce; default is all.
     keepdim : bool, default False
@@ -303,7 +305,8 @@ def any(
     Parameters
     ----------
     input : Tensor
-        Dtype bool | int8 | uint8 | int16 | int32 | int64 | bfloat16 | float16 | float32 | float64.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool.
     dim : int or tuple of int, default ()
         Dimensions to reduce; default is all.
     keepdim : bool, default False
@@ -348,7 +351,8 @@ def all(
     Parameters
     ----------
     input : Tensor
-        Dtype bool | uint8 | int8 | int16 | int32 | int64 | float32 | float16 | bfloat16 | float64.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | bool.
     dim : int or tuple of int, default ()
         Dimensions to reduce; default is all.
     keepdim : bool, default False
@@ -393,7 +397,7 @@ def logsumexp(
     Parameters
     ----------
     input : Tensor
-        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | int32 | int64 | int16 | int8 | uint8
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | int8 | int16 | int32 | int64 | uint8
         | bool.
     dim : int or tuple of int, default ()
         Dimensions to reduce; default is all.
@@ -438,7 +442,8 @@ def argmax(
     Parameters
     ----------
     input : Tensor
-        Dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 | int64 | uint8.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8.
     dim : int
         Dimension; a negative one counts from the last.
     keepdim : bool, default False
@@ -478,7 +483,8 @@ def argmin(
     Parameters
     ----------
     input : Tensor
-        Dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 | int64 | uint8.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8.
     dim : int
         Dimension; a negative one counts from the last.
     keepdim : bool, default False
@@ -523,7 +529,7 @@ def var(
     Parameters
     ----------
     input : Tensor
-        Dtype float32 | float16 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16.
     dim : int or tuple of int, default ()
         Dimensions to reduce; default is all.
     keepdim : bool, default False
@@ -571,7 +577,7 @@ def std(
     Parameters
     ----------
     input : Tensor
-        Dtype float32 | float16 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16.
     dim : int or tuple of int, default ()
         Dimensions to reduce; default is all.
     keepdim : bool, default False
@@ -614,8 +620,8 @@ def cumsum(
     Parameters
     ----------
     input : Tensor
-        Dtype float32 | float16 | int32 | float64 | uint8 | int8 | int16 | int64 | complex64 |
-        complex128 | bfloat16.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | complex64 | complex128.
     dim : int
         Dimension; a negative one counts from the last.
     dtype : dtype-like, optional
@@ -655,8 +661,8 @@ def cumprod(
     Parameters
     ----------
     input : Tensor
-        Dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 | int64 | uint8 | uint16
-        | uint32 | uint64.
+        0 to 8 dimensions; dtype float32 | float16 | bfloat16 | float64 | int8 | int16 | int32 |
+        int64 | uint8 | uint16 | uint32 | uint64.
     dim : int
         Dimension; a negative one counts from the last.
     dtype : dtype-like, optional
@@ -790,7 +796,7 @@ def exp_segsum(input: Tensor, *, stream: Stream | None = None) -> Tensor:
     Parameters
     ----------
     input : Tensor
-        Shape ``(..., n)`` of 3 or 4 dimensions. 3 to 4 dimensions; dtype float16 | float32 |
+        Shape ``(..., n)`` of 3 or 4 dimensions. 3 to 4 dimensions; dtype float32 | float16 |
         bfloat16.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device

@@ -36,11 +36,11 @@ def rotary_position_embedding(
     Parameters
     ----------
     input : Tensor
-        Dtype bfloat16 | float16 | float32.
+        2 to 8 dimensions; dtype float32 | float16 | bfloat16.
     cos : Tensor
-        Cosines of the angles. Dtype bfloat16 | float16 | float32.
+        Cosines of the angles. Dtype float32 | float16 | bfloat16.
     sin : Tensor
-        Sines of the angles. Dtype bfloat16 | float16 | float32.
+        Sines of the angles. Dtype float32 | float16 | bfloat16.
     mode : int, default 0
         How elements pair up: 0 by halves, 1 with their neighbour. A chip of the 950 series also has
         2, by quarters, and 3, with their neighbour and then by halves; a 910B pairs them by halves
@@ -86,13 +86,13 @@ def rotary_position_embedding_backward(
     Parameters
     ----------
     grad_output : Tensor
-        Gradient of the result. Dtype bfloat16 | float16 | float32.
+        Gradient of the result. 3 to 4 dimensions; dtype float32 | float16 | bfloat16.
     input : Tensor
-        What was rotated. Dtype bfloat16 | float16 | float32.
+        What was rotated. Dtype float32 | float16 | bfloat16.
     cos : Tensor
-        Cosines of the angles. Dtype bfloat16 | float16 | float32.
+        Cosines of the angles. Dtype float32 | float16 | bfloat16.
     sin : Tensor
-        Sines of the angles. Dtype bfloat16 | float16 | float32.
+        Sines of the angles. Dtype float32 | float16 | bfloat16.
     mode : int, default 0
         As of `rotary_position_embedding`.
     stream : Stream, optional
@@ -139,11 +139,12 @@ def interleave_rope(
     Parameters
     ----------
     input : Tensor
-        Shape ``(batch, heads, tokens, 64)``. 4 dimensions; dtype float32 | float16 | bfloat16.
+        Shape ``(batch, heads, tokens, 64)``. 4 dimensions; dtype float16 | bfloat16 | float32.
     cos : Tensor
-        Cosines of the angles, shape ``(batch, 1, tokens, 64)`` or with one token. 4 dimensions.
+        Cosines of the angles, shape ``(batch, 1, tokens, 64)`` or with one token. 4 dimensions;
+        dtype float16 | bfloat16 | float32.
     sin : Tensor
-        Sines of the angles, shape of ``cos``. 4 dimensions.
+        Sines of the angles, shape of ``cos``. 4 dimensions; dtype float16 | bfloat16 | float32.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -184,12 +185,12 @@ def partial_rotary_mul_(
     Parameters
     ----------
     input : Tensor
-        Shape ``(batch, tokens, heads, width)``. 4 dimensions; dtype bfloat16 | float16 | float32.
+        Shape ``(batch, tokens, heads, width)``. 4 dimensions; dtype float32 | float16 | bfloat16.
     cos : Tensor
         Cosines of the angles; broadcast to ``input``, as wide as the part. 4 dimensions; dtype
-        bfloat16 | float16 | float32.
+        float32 | float16 | bfloat16.
     sin : Tensor
-        Sines of the angles, shape of ``cos``. 4 dimensions; dtype bfloat16 | float16 | float32.
+        Sines of the angles, shape of ``cos``. 4 dimensions; dtype float32 | float16 | bfloat16.
     rotary_mode : int, default 1
         1: each element pairs up with its neighbour.
     partial_slice : sequence of int, optional
@@ -241,14 +242,14 @@ def rope_with_sin_cos_cache(
         section. 1 to 2 dimensions; dtype int64.
     query : Tensor
         Shape ``(tokens, heads * head_size)``; dtype float16 | bfloat16 | float32. 2 dimensions;
-        dtype bfloat16 | float16 | float32.
+        dtype float32 | float16 | bfloat16.
     key : Tensor
-        Shape ``(tokens, key heads * head_size)``; dtype of ``query``. 2 dimensions; dtype bfloat16
-        | float16 | float32.
+        Shape ``(tokens, key heads * head_size)``; dtype of ``query``. 2 dimensions; dtype float32 |
+        float16 | bfloat16.
     cos_sin_cache : Tensor
         A row of cosines and then sines for each position, shape ``(positions, rotary size)``; dtype
         of ``query``. Elements of a head behind the rotary size stay as they are. 2 dimensions;
-        dtype bfloat16 | float16 | float32.
+        dtype float32 | float16 | bfloat16.
     head_size : int
         Number of elements of a head.
     mrope_section : sequence of int, optional
@@ -328,13 +329,14 @@ def apply_rotary_pos_emb_(
     Parameters
     ----------
     query : Tensor
-        Written; shape as ``layout`` says. Dtype bfloat16 | float16 | float32.
+        Written; shape as ``layout`` says. 4 dimensions; dtype float32 | float16 | bfloat16.
     key : Tensor
-        Written too; tokens and width of ``query``. Dtype bfloat16 | float16 | float32.
+        Written too; tokens and width of ``query``. 4 dimensions; dtype float32 | float16 |
+        bfloat16.
     cos : Tensor
-        Cosines of the angles, with one head. Dtype bfloat16 | float16 | float32.
+        Cosines of the angles, with one head. Dtype float32 | float16 | bfloat16.
     sin : Tensor
-        Sines of the angles, shape of ``cos``. Dtype bfloat16 | float16 | float32.
+        Sines of the angles, shape of ``cos``. Dtype float32 | float16 | bfloat16.
     layout : int, default 1
         1: ``(batch, tokens, heads, width)``; 2: ``(tokens, batch, heads, width)``; 3: ``(batch,
         heads, tokens, width)``; 4: ``(tokens, heads, width)``. A 910B takes 1 and 4.
@@ -394,29 +396,29 @@ def kv_rms_norm_rope_cache(
     ----------
     kv : Tensor
         Values, and behind them keys: shape ``(batch, 1, tokens, latent width + rotary width)``. 4
-        dimensions; dtype bfloat16 | float16.
+        dimensions; dtype float16 | bfloat16.
     gamma : Tensor
-        Weight of the norm, shape ``(latent width,)``. 1 dimension; dtype bfloat16 | float16.
+        Weight of the norm, shape ``(latent width,)``. 1 dimension; dtype float16 | bfloat16.
     cos : Tensor
         Cosines of the angles, shape ``(batch, 1, tokens, rotary width)``. 4 dimensions; dtype
-        bfloat16 | float16.
+        float16 | bfloat16.
     sin : Tensor
-        Sines of the angles, shape of ``cos``. 4 dimensions; dtype bfloat16 | float16.
+        Sines of the angles, shape of ``cos``. 4 dimensions; dtype float16 | bfloat16.
     index : Tensor
         Where in the caches each token goes; -1 leaves it out. Shape ``(batch, tokens)``, with pages
         ``(batch * tokens,)``. 1 to 2 dimensions; dtype int64.
     k_cache : Tensor
-        Cache of the keys; written. 4 dimensions; dtype float16 | bfloat16 | int8 | hifloat8 |
-        float8_e5m2 | float8_e4m3fn.
+        Cache of the keys; written. 4 dimensions; dtype float16 | bfloat16 | int8 | float8_e4m3fn |
+        float8_e5m2 | hifloat8.
     ckv_cache : Tensor
-        Cache of the values; written. 4 dimensions; dtype float16 | bfloat16 | int8 | hifloat8 |
-        float8_e5m2 | float8_e4m3fn.
+        Cache of the values; written. 4 dimensions; dtype float16 | bfloat16 | int8 | float8_e4m3fn
+        | float8_e5m2 | hifloat8.
     k_rope_scale : Tensor, optional
         Divisors of the keys, shape ``(1, rotary width)``. Given for a quantised cache only, whose
         values are rounded to int8. 1 to 2 dimensions; dtype float32.
     c_kv_scale : Tensor, optional
         Divisors of the values, shape ``(1, latent width)``. Given for a quantised cache only, whose
-        values are rounded to int8.
+        values are rounded to int8. Dtype float32.
     k_rope_offset : Tensor, optional
         What is added to the divided keys. 1 to 2 dimensions; dtype float32.
     c_kv_offset : Tensor, optional

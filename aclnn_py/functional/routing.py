@@ -45,7 +45,7 @@ def moe_gating_top_k_softmax(
     ----------
     input : Tensor
         Scores, shape ``(..., experts)``; dtype float16 | bfloat16 | float32. 2 to 3 dimensions;
-        dtype float16 | bfloat16 | float32.
+        dtype float32 | float16 | bfloat16.
     finished : Tensor, optional
         True for tokens that need no expert: they get the number of experts. bool, shape ``(...)``.
         1 to 2 dimensions; dtype bool.
@@ -111,12 +111,12 @@ def moe_gating_top_k(
     ----------
     input : Tensor
         Scores, shape ``(tokens, experts)``; dtype float16 | bfloat16 | float32. 2 dimensions; dtype
-        float16 | bfloat16 | float32.
+        float32 | float16 | bfloat16.
     k : int
         How many experts each token gets.
     bias : Tensor, optional
         Added to the normalised scores for the choice, not for the weights; shape ``(experts,)``,
-        dtype of ``input``. 1 dimension; dtype float16 | bfloat16 | float32.
+        dtype of ``input``. 1 dimension; dtype float32 | float16 | bfloat16.
     k_group : int, default 1
         How many groups of experts a token may choose from.
     group_count : int, default 1
@@ -204,16 +204,17 @@ def moe_init_routing(
     Parameters
     ----------
     x : Tensor
-        Shape ``(tokens, width)``.
+        Shape ``(tokens, width)``. 2 dimensions; dtype float32 | float16 | bfloat16 | int8 |
+        float8_e4m3fn | float8_e5m2 | hifloat8 | float4_e2m1.
     expert_idx : Tensor
-        Experts of each token, int32, shape ``(tokens, k)``.
+        Experts of each token, int32, shape ``(tokens, k)``. 2 dimensions; dtype int32.
     expert_num : int
         Number of experts.
     scale : Tensor, optional
         Without quantisation a factor of each token, shape ``(tokens,)``; with ``quant_mode`` 0 one
-        factor, with 1 a row for each expert of the range.
+        factor, with 1 a row for each expert of the range. Dtype float32 | float8_e8m0.
     offset : Tensor, optional
-        What ``quant_mode`` 0 adds.
+        What ``quant_mode`` 0 adds. Dtype float32.
     active_num : int, default 0
         Most rows of the result; 0 for all.
     expert_capacity : int, default 0
@@ -314,19 +315,20 @@ def moe_finalize_routing(
     ----------
     expanded_x : Tensor
         Rows of tokens in the order of their experts; shape ``(rows, width)``, or with
-        ``drop_pad_mode`` 1 and 3 ``(experts, capacity, width)``. Dtype float16 | bfloat16 |
-        float32.
+        ``drop_pad_mode`` 1 and 3 ``(experts, capacity, width)``. Dtype float32 | float16 |
+        bfloat16.
     expanded_row_idx : Tensor
         Where the row of each choice lies, int32, shape ``(tokens * k,)``. 1 dimension; dtype int32.
     x1 : Tensor, optional
-        Added to the sum; shape of the result.
+        Added to the sum; shape of the result. Dtype float32 | float16 | bfloat16.
     x2 : Tensor, optional
-        Added to the sum too.
+        Added to the sum too. Dtype float32 | float16 | bfloat16.
     bias : Tensor, optional
-        Added to the results of each expert; shape ``(experts, width)``. 2 dimensions.
+        Added to the results of each expert; shape ``(experts, width)``. 2 dimensions; dtype float32
+        | float16 | bfloat16.
     scales : Tensor, optional
         Weights of the choices, shape ``(tokens, k)``; without them a token has one choice of weight
-        1. 2 dimensions; dtype float16 | bfloat16 | float32.
+        1. 2 dimensions; dtype float32 | float16 | bfloat16.
     expert_idx : Tensor, optional
         Experts of each token, shape of ``scales``; needed for ``bias``. 2 dimensions; dtype int32.
     drop_pad_mode : int, default 0
@@ -383,10 +385,10 @@ def moe_token_permute(
     Parameters
     ----------
     tokens : Tensor
-        Shape ``(tokens, width)``. 2 to 8 dimensions; dtype float16 | bfloat16 | float32 | int8.
+        Shape ``(tokens, width)``. 2 to 8 dimensions; dtype float32 | float16 | bfloat16 | int8.
     indices : Tensor
-        Experts of each token, int32 or int64, shape ``(tokens,)`` or ``(tokens, k)``. Dtype int32 |
-        int64.
+        Experts of each token, int32 or int64, shape ``(tokens,)`` or ``(tokens, k)``. 1 to 2
+        dimensions; dtype int32 | int64.
     num_out_tokens : int, default 0
         Number of rows to keep; 0 for all, a negative number leaves out as many.
     stream : Stream, optional
@@ -438,13 +440,13 @@ def moe_token_unpermute(
     ----------
     permuted_tokens : Tensor
         Rows of tokens in the order of their experts; shape ``(rows, width)``. 2 dimensions; dtype
-        bfloat16 | float16 | float32.
+        float32 | float16 | bfloat16.
     sorted_indices : Tensor
         Where the row of each choice lies, int32, shape ``(tokens * k,)``, as `moe_token_permute`
         gives it. 1 dimension; dtype int32.
     probs : Tensor, optional
         Weights of the choices, shape ``(tokens, k)``; without them a token has one choice of weight
-        1. 2 dimensions; dtype bfloat16 | float16 | float32.
+        1. 2 dimensions; dtype float32 | float16 | bfloat16.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.
@@ -529,15 +531,15 @@ def moe_token_permute_with_routing_map(
     Parameters
     ----------
     tokens : Tensor
-        Shape ``(tokens, width)``. 2 dimensions; dtype bfloat16 | float16 | float32.
+        Shape ``(tokens, width)``. 2 dimensions; dtype float32 | float16 | bfloat16.
     routing_map : Tensor
         Whether a token goes to an expert, bool or int8, shape ``(tokens, experts)``. 2 dimensions;
         dtype int8 | bool.
     num_out_tokens : int
         Number of rows.
     probs : Tensor, optional
-        Probabilities, shape ``(tokens, experts)``. 2 dimensions; dtype bfloat16 | float16 |
-        float32.
+        Probabilities, shape ``(tokens, experts)``. 2 dimensions; dtype float32 | float16 |
+        bfloat16.
     drop_and_pad : bool, default False
         Whether every expert gets the same number of rows.
     stream : Stream, optional
@@ -698,8 +700,8 @@ def moe_update_expert(
     balance_mode : int, default 0
         0: a rank takes the copy that its number names. 1: a token does.
     expert_scales : Tensor, optional
-        Weights of the choices, shape of ``expert_ids``. 2 dimensions; dtype float16 | bfloat16 |
-        float32.
+        Weights of the choices, shape of ``expert_ids``. 2 dimensions; dtype float32 | float16 |
+        bfloat16.
     pruning_threshold : Tensor, optional
         A choice is left out whose weight is below the sum of the token's weights times this,
         float32, shape ``(k,)`` or ``(1, k)``. 1 to 2 dimensions; dtype float32.

@@ -41,16 +41,16 @@ def advance_step_(
     ----------
     input_tokens : Tensor
         Written: the next tokens, int64, shape ``(sequences,)``; with guessed tokens a row of 1 +
-        their number for each sequence. 2 dimensions; dtype int64.
+        their number for each sequence. 1 to 2 dimensions; dtype int64.
     sampled_token_ids : Tensor
         The tokens that were sampled, int64, shape ``(queries, 1)``; with guessed tokens all of a
         sequence. 2 dimensions; dtype int64.
     input_positions : Tensor
-        Written: the position of each token, int64. 1 dimension; dtype int64.
+        Written: the position of each token, int64. 1 to 2 dimensions; dtype int64.
     seq_lens : Tensor
-        Written: one more than the position, int64. 1 dimension; dtype int64.
+        Written: one more than the position, int64. 1 to 2 dimensions; dtype int64.
     slot_mapping : Tensor
-        Written: where the token goes in the cache, int64. 1 dimension; dtype int64.
+        Written: where the token goes in the cache, int64. 1 to 2 dimensions; dtype int64.
     block_tables : Tensor
         Pages of each sequence, int64, shape ``(sequences, pages)``. 2 dimensions; dtype int64.
     num_seqs : int
@@ -153,7 +153,7 @@ def add_lora(
         The adapter of each row, int32. 1 dimension; dtype int32.
     weight_a : Tensor, optional
         First matrices, shape ``(adapters, layers, rank, inner)``; without them ``x`` has been
-        multiplied by them already. Dtype float16.
+        multiplied by them already. 4 dimensions; dtype float16.
     layer_idx : int, default 0
         The layer.
     scale : float, default 1.0
@@ -221,8 +221,8 @@ def ring_attention_update(
     Parameters
     ----------
     prev_attn_out : Tensor
-        Attention over the first keys, shape as ``input_layout`` says. 3 dimensions; dtype float16 |
-        float32 | bfloat16.
+        Attention over the first keys, shape as ``input_layout`` says. 3 dimensions; dtype float32 |
+        float16 | bfloat16.
     prev_softmax_max : Tensor
         The maxima of the first, float32; shape ``(batch, heads, tokens, 8)``, or ``(tokens, heads,
         8)``. 3 to 4 dimensions; dtype float32.
@@ -230,8 +230,8 @@ def ring_attention_update(
         The sums of the first, float32; shape ``(batch, heads, tokens, 8)``, or ``(tokens, heads,
         8)``. 3 to 4 dimensions; dtype float32.
     cur_attn_out : Tensor
-        Attention over the other keys, shape of ``prev_attn_out``. 3 dimensions; dtype float16 |
-        float32 | bfloat16.
+        Attention over the other keys, shape of ``prev_attn_out``. 3 dimensions; dtype float32 |
+        float16 | bfloat16.
     cur_softmax_max : Tensor
         The maxima of the second, float32; shape ``(batch, heads, tokens, 8)``, or ``(tokens, heads,
         8)``. 3 to 4 dimensions; dtype float32.
@@ -239,7 +239,7 @@ def ring_attention_update(
         The sums of the second, float32; shape ``(batch, heads, tokens, 8)``, or ``(tokens, heads,
         8)``. 3 to 4 dimensions; dtype float32.
     actual_seq_qlen : Tensor, optional
-        Where each sequence ends, int64, with 'TND'; it begins with 0. Dtype int64.
+        Where each sequence ends, int64, with 'TND'; it begins with 0. 1 dimension; dtype int64.
     input_layout : str, default 'SBH'
         'SBH', or 'TND' (packed sequences).
     stream : Stream, optional

@@ -126,7 +126,7 @@ def nsa_compress_with_cache_(
     compress_stride : int
         Tokens between the beginnings of two windows.
     block_table : Tensor, optional
-        Pages of each sequence, int32, shape ``(batch, pages)``. Dtype int32.
+        Pages of each sequence, int32, shape ``(batch, pages)``. 2 dimensions; dtype int32.
     page_block_size : int, default 128
         Number of tokens in a page.
     stream : Stream, optional
@@ -217,9 +217,9 @@ def nsa_compress_attention(
     actual_sel_seq_kvlen : sequence of int
         Where the blocks of each sequence end.
     atten_mask : Tensor, optional
-        True for the compressed keys to hide, bool. 2 dimensions; dtype bool.
+        True for the compressed keys to hide, bool. 2 dimensions; dtype uint8 | bool.
     topk_mask : Tensor, optional
-        True for the blocks that are not chosen, bool. 2 dimensions; dtype bool.
+        True for the blocks that are not chosen, bool. 2 dimensions.
     sparse_mode : int, default 0
         0, or 1 with a mask for all.
     stream : Stream, optional
@@ -305,13 +305,14 @@ def nsa_selected_attention(
     Parameters
     ----------
     query : Tensor
-        Packed sequences, shape ``(tokens, heads, width)``. Heads have 192 elements.
+        Packed sequences, shape ``(tokens, heads, width)``. Heads have 192 elements. 3 dimensions;
+        dtype float16 | bfloat16.
     key : Tensor
-        Packed sequences, shape ``(tokens, heads, width)``.
+        Packed sequences, shape ``(tokens, heads, width)``. 3 dimensions; dtype float16 | bfloat16.
     value : Tensor
-        As ``key``, with heads of 128 elements.
+        As ``key``, with heads of 128 elements. 3 dimensions; dtype float16 | bfloat16.
     blocks : Tensor
-        The second result of `nsa_compress_attention`.
+        The second result of `nsa_compress_attention`. Dtype int32.
     scale : float
         Factor of the products.
     num_heads : int
@@ -325,7 +326,7 @@ def nsa_selected_attention(
     actual_seq_kvlen : sequence of int
         Where the keys of each sequence end.
     atten_mask : Tensor, optional
-        True for the keys to hide, bool.
+        True for the keys to hide, bool. 2 dimensions; dtype uint8 | bool.
     sparse_mode : int, default 0
         0, or 2 for a mask of 2048 x 2048 that hides later keys.
     stream : Stream, optional
@@ -409,11 +410,12 @@ def nsa_compress_attention_infer(
         Shape ``(tokens, heads, width)``, or ``(batch, tokens, heads, width)`` with 'BSND'. 3 to 4
         dimensions; dtype float16 | bfloat16.
     key : Tensor
-        Pages of a cache, shape ``(pages, page size, heads * width)``. Dtype float16 | bfloat16.
+        Pages of a cache, shape ``(pages, page size, heads * width)``. 3 dimensions; dtype float16 |
+        bfloat16.
     value : Tensor
-        As ``key``; its heads may be narrower. Dtype float16 | bfloat16.
+        As ``key``; its heads may be narrower. 3 dimensions; dtype float16 | bfloat16.
     block_table : Tensor
-        Pages of each sequence, int32, shape ``(batch, pages)``. Dtype int32.
+        Pages of each sequence, int32, shape ``(batch, pages)``. 2 dimensions; dtype int32.
     actual_cmp_kv_seq_len : sequence of int
         Number of compressed keys of each sequence.
     num_heads : int
@@ -526,9 +528,9 @@ def nsa_selected_attention_infer(
     value : Tensor
         As ``key``, with heads of 128 elements. Dtype float16 | bfloat16.
     blocks : Tensor
-        The second result of `nsa_compress_attention_infer`. Dtype int32.
+        The second result of `nsa_compress_attention_infer`. 3 to 4 dimensions; dtype int32.
     block_table : Tensor
-        Pages of each sequence, int32, shape ``(batch, pages)``. Dtype int32.
+        Pages of each sequence, int32, shape ``(batch, pages)``. 2 dimensions; dtype int32.
     actual_kv_seq_len : sequence of int
         Number of keys of each sequence.
     num_heads : int

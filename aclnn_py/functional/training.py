@@ -245,11 +245,11 @@ def rms_norm_backward(
         Gradient with respect to the result; shape and dtype of ``input``. 2 to 8 dimensions; dtype
         float32 | float16 | bfloat16.
     input : Tensor
-        2 to 8 dimensions; dtype float32 | float16 | bfloat16.
+        1 to 8 dimensions; dtype float32 | float16 | bfloat16.
     rstd : Tensor
         Reciprocal of the root mean square of each row, float32. 1 to 7 dimensions; dtype float32.
     gamma : Tensor
-        Factors, shape of the last dimensions of ``input``. 1 to 7 dimensions; dtype float32 |
+        Factors, shape of the last dimensions of ``input``. 1 to 8 dimensions; dtype float32 |
         float16 | bfloat16.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
@@ -469,16 +469,15 @@ def adamw_(
     Parameters
     ----------
     input : Tensor
-        Parameters. 1 to 8 dimensions; dtype float16 | bfloat16 | float32.
+        Parameters. 1 to 8 dimensions; dtype float32 | float16 | bfloat16.
     exp_avg : Tensor
-        Running mean of the gradients; changed too.
+        Running mean of the gradients; changed too. Dtype float32 | float16 | bfloat16.
     exp_avg_sq : Tensor
-        Running mean of their squares; changed too.
+        Running mean of their squares; changed too. Dtype float32 | float16 | bfloat16.
     grad : Tensor
-        Gradients.
+        Gradients. Dtype float32 | float16 | bfloat16.
     step : Tensor
-        How many steps were taken before this one: 0 for the first. One element. Dtype int64 |
-        float32.
+        Number of this step, from 1: 0 makes the parameters NaN. One element. Dtype float32 | int64.
     lr : float, default 0.001
         Learning rate.
     beta1 : float, default 0.9
@@ -491,7 +490,7 @@ def adamw_(
         Added to the root.
     max_exp_avg_sq : Tensor, optional
         Largest mean of the squares so far; changed too. Where it is given, the step divides by its
-        root: AMSGrad.
+        root: AMSGrad. Dtype float32 | float16 | bfloat16.
     maximize : bool, default False
         Whether to follow the gradient upwards.
     stream : Stream, optional
@@ -555,12 +554,13 @@ def sgd_(
     Parameters
     ----------
     input : sequence of Tensor
-        Parameters. Dtype bfloat16 | float16 | float32.
+        Parameters. 0 to 8 dimensions; dtype float32 | float16 | bfloat16.
     grads : sequence of Tensor
-        Gradients, one for each member of ``input``. Dtype bfloat16 | float16 | float32.
+        Gradients, one for each member of ``input``. 0 to 8 dimensions; dtype float32 | float16 |
+        bfloat16.
     momentum_buffers : sequence of Tensor, optional
-        What is left of earlier gradients, one for each; changed too. Dtype bfloat16 | float16 |
-        float32.
+        What is left of earlier gradients, one for each; changed too. 0 to 8 dimensions; dtype
+        float32 | float16 | bfloat16.
     lr : float, default 0.001
         Learning rate.
     momentum : float, default 0.0
@@ -576,8 +576,8 @@ def sgd_(
     first_step : bool, default False
         Whether the buffers hold nothing yet.
     grad_scale : Tensor, optional
-        What the gradients are divided by first, one element; they are changed then. Dtype bfloat16
-        | float16 | float32.
+        What the gradients are divided by first, one element; they are changed then. Dtype float32 |
+        float16 | bfloat16.
     stream : Stream, optional
         Stream to queue the work on; default is the current one. The call returns before the device
         finishes.

@@ -46,22 +46,22 @@ def flash_attention(
     Parameters
     ----------
     query : Tensor
-        Shape as ``input_layout`` says. 3 dimensions; dtype float16 | bfloat16 | float32.
+        Shape as ``input_layout`` says. 3 dimensions; dtype float32 | float16 | bfloat16.
     key : Tensor
-        Shape as ``input_layout`` says; its heads may be fewer. 3 dimensions; dtype float16 |
-        bfloat16 | float32.
+        Shape as ``input_layout`` says; its heads may be fewer. 3 dimensions; dtype float32 |
+        float16 | bfloat16.
     value : Tensor
-        Shape as ``input_layout`` says; tokens and heads of ``key``. 3 dimensions; dtype float16 |
-        bfloat16 | float32.
+        Shape as ``input_layout`` says; tokens and heads of ``key``. 3 dimensions; dtype float32 |
+        float16 | bfloat16.
     pse : Tensor, optional
         Added to the products before they are scaled, shape ``(batch or 1, heads, tokens or 1,
-        keys)``, or the last 1024 tokens of a bias that goes by distance. Dtype float16 | bfloat16 |
-        float32.
+        keys)``, or the last 1024 tokens of a bias that goes by distance. Dtype float32 | float16 |
+        bfloat16.
     drop_mask : Tensor, optional
         One bit for each score, the first in the lowest bit of a byte; 1 keeps it, and what is kept
         is divided by ``keep_prob``. 0 to 1 dimensions; dtype uint8.
     atten_mask : Tensor, optional
-        True for the keys to hide. Dtype bool | uint8.
+        True for the keys to hide. 2 to 4 dimensions; dtype uint8 | bool.
     prefix : sequence of int, optional
         With ``sparse_mode`` 5 and 6, how many keys at its beginning each sequence always sees.
     actual_seq_q_len : sequence of int, optional
@@ -207,30 +207,30 @@ def flash_attention_backward(
     Parameters
     ----------
     grad_output : Tensor
-        Gradient of the result. 3 dimensions; dtype float16 | bfloat16 | float32.
+        Gradient of the result. 3 dimensions; dtype float32 | float16 | bfloat16.
     query : Tensor
-        Shape as ``input_layout`` says. 3 dimensions; dtype float16 | bfloat16 | float32.
+        Shape as ``input_layout`` says. 3 dimensions; dtype float32 | float16 | bfloat16.
     key : Tensor
-        Shape as ``input_layout`` says; its heads may be fewer. 3 dimensions; dtype float16 |
-        bfloat16 | float32.
+        Shape as ``input_layout`` says; its heads may be fewer. 3 dimensions; dtype float32 |
+        float16 | bfloat16.
     value : Tensor
-        Shape as ``input_layout`` says; tokens and heads of ``key``. 3 dimensions; dtype float16 |
-        bfloat16 | float32.
+        Shape as ``input_layout`` says; tokens and heads of ``key``. 3 dimensions; dtype float32 |
+        float16 | bfloat16.
     output : Tensor
-        The result of `flash_attention`. 3 dimensions; dtype float16 | bfloat16 | float32.
+        The result of `flash_attention`. 3 dimensions; dtype float32 | float16 | bfloat16.
     softmax_max : Tensor
         Its second result. 3 dimensions; dtype float32.
     softmax_sum : Tensor
         Its third result. 3 dimensions; dtype float32.
     pse : Tensor, optional
         Added to the products before they are scaled, shape ``(batch or 1, heads, tokens or 1,
-        keys)``, or the last 1024 tokens of a bias that goes by distance. Dtype float16 | bfloat16 |
-        float32.
+        keys)``, or the last 1024 tokens of a bias that goes by distance. Dtype float32 | float16 |
+        bfloat16.
     drop_mask : Tensor, optional
         One bit for each score, the first in the lowest bit of a byte; 1 keeps it, and what is kept
         is divided by ``keep_prob``. 0 to 1 dimensions; dtype uint8.
     atten_mask : Tensor, optional
-        True for the keys to hide. Dtype bool | uint8.
+        True for the keys to hide. 2 to 4 dimensions; dtype uint8 | bool.
     prefix : sequence of int, optional
         With ``sparse_mode`` 5 and 6, how many keys at its beginning each sequence always sees.
     actual_seq_q_len : sequence of int, optional

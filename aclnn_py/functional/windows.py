@@ -638,7 +638,7 @@ def max_pool2d(
     ----------
     input : Tensor
         Shape ``(n, channels, height, width)`` or ``(channels, height, width)``. 3 to 4 dimensions;
-        dtype float16 | float32 | bfloat16 | int32 | int64 | uint8 | int16 | int8 | uint16.
+        dtype float32 | float16 | bfloat16 | int8 | int16 | int32 | int64 | uint8 | uint16.
     kernel_size : int or tuple of int
         Size of the window, one number or one per dimension.
     stride : int or tuple of int, optional
@@ -780,7 +780,7 @@ def max_pool2d_with_indices(
     ----------
     input : Tensor
         Shape ``(n, channels, height, width)`` or ``(channels, height, width)``. 3 to 4 dimensions;
-        dtype bfloat16 | float16 | float32.
+        dtype float32 | float16 | bfloat16.
     kernel_size : int or tuple of int
         Size of the window, one number or one per dimension.
     stride : int or tuple of int, optional
@@ -979,9 +979,8 @@ def unfold(
     Parameters
     ----------
     input : Tensor
-        Shape ``(n, channels, height, width)``. 3 to 4 dimensions; dtype int8 | uint8 | int16 |
-        uint16 | int32 | uint32 | int64 | uint64 | bfloat16 | float16 | float32 | float64 | bool |
-        complex32 | complex64.
+        Shape ``(n, channels, height, width)``. 3 to 4 dimensions; dtype float32 | float16 |
+        bfloat16 | int8 | int16 | int32 | int64 | uint8 | uint16.
     kernel_size : int or tuple of int
         Size of the window, one number or one per dimension.
     dilation : int or tuple of int, default 1

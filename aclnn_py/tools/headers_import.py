@@ -7,9 +7,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from aclnn_py._ffi.contract.operators import operator_of
-from aclnn_py.facts import OperatorFact, ParameterFact
+from aclnn_py.facts import OperatorFact
 from aclnn_py.tools.cpp_text import Code, block_comment, cpp, identifier, joined, json_text
 from aclnn_py.tools.headers_reader import Declared, read_prototypes
 
@@ -33,7 +34,7 @@ aclnnStatus {name}GetWorkspaceSize({arguments});
 aclnnStatus {name}(void *workspace, uint64_t workspaceSize, aclOpExecutor *executor, \
 aclrtStream stream);
 #endif
-/* For aclnn_py/facts/operators.json:
+/* For aclnn_py/facts/operators/{file}.json:
 {row}
 */
 """
@@ -56,6 +57,14 @@ class _Parameter:
         return f"const {bare}" if self.pointer and not self.written else bare
 
     @property
+    def spelled(self) -> str:
+        return f"{self.c_type}{'' if self.pointer else ' '}{self.name}"
+
+    @property
+    def spelled_by_cann(self) -> str:
+        return f"{self.cann_type}{'' if self.pointer else ' '}{self.cann_name}"
+
+    @property
     def name(self) -> str:
         marked = self.cann_name.endswith("Ref")
         return self.cann_name if marked or not self.in_place else f"{self.cann_name}Ref"
@@ -73,9 +82,7 @@ def proposals(cann_include: Path, known: Mapping[str, OperatorFact]) -> str:
     that nothing wrong is proposed.
     """
     parts: list[str] = []
-    families = {
-        _VERSION.sub("", n.removeprefix("aclnn")): row["family"] for n, row in known.items()
-    }
+    families = {_VERSION.sub("", n.removeprefix("aclnn")): fact.family for n, fact in known.items()}
     for name, found in sorted(read_prototypes(cann_include).items()):
         if name in known:
             continue
@@ -97,23 +104,10 @@ def _fragment(
         for p in parameters
     ] + [Code("uint64_t *workspaceSize"), Code("aclOpExecutor **executor")]
     place = f"include/aclnnop/{family}.h" if family else "a family header of your choice"
-    rows: list[ParameterFact] = []
-    for p in parameters:
-        row: ParameterFact = {"name": p.name}
-        if p.cann_type != p.c_type:
-            row["cann_type"] = p.cann_type
-        if p.cann_name != p.name:
-            row["cann_name"] = p.cann_name
-        rows.append(row)
-    entry = {
-        "header": header,
-        "family": family or "",
-        "since": "later",
-        "source": "header",
-        "experimental": False,
-        "status": [],
-        "params": rows,
-    }
+    row: dict[str, Any] = {"header": header, "since": "later"}
+    cann = {p.name: p.spelled_by_cann for p in parameters if p.spelled_by_cann != p.spelled}
+    if cann:
+        row["cann"] = cann
     written = ", ".join(p.name for p in parameters if p.written) or "nothing"
     stem = re.sub(r"\W", "_", Path(header).stem, flags=re.ASCII).upper()
     return cpp(
@@ -123,7 +117,8 @@ def _fragment(
         about=block_comment(f"{name.removeprefix('aclnn')}: say here what it computes."),
         name=identifier(name),
         arguments=joined(arguments),
-        row=json_text({name: entry}),
+        file=identifier(family or "FAMILY"),
+        row=json_text({name: row}),
     )
 
 

@@ -12,8 +12,10 @@ from fnmatch import fnmatchcase
 
 from aclnn_py import facts
 from aclnn_py._ffi import C
-from aclnn_py._ffi.contract.naming import operator_name
 from aclnn_py.errors import AclnnPyError
+from aclnn_py.operators.describe.documentation import DOCUMENT_MARK
+from aclnn_py.operators.launch.op import Op
+from aclnn_py.operators.launch.table import operator_named, python_name
 
 __all__ = ["OperatorRow", "find", "run"]
 
@@ -57,22 +59,28 @@ def find(pattern: str = "") -> list[OperatorRow]:
     """
     chosen = []
     for c_name, fact in facts.operators().items():
-        name = operator_name(c_name)
+        name = python_name(c_name)
         if matches(pattern, name) or matches(pattern, c_name):
-            chosen.append((name, c_name, fact))
+            chosen.append((operator_named(name), fact))
     has = _availability()
     rows = [
         OperatorRow(
-            name=name,
-            function=c_name,
-            since=fact["since"],
-            source="contributed" if fact["experimental"] else fact["source"],
-            available=None if has is None else has(c_name),
-            parameters=tuple(parameter["name"] for parameter in fact["params"]),
+            name=op.name,
+            function=op.c_name,
+            since=fact.since,
+            source=_source(op, fact),
+            available=None if has is None else has(op.c_name),
+            parameters=tuple(parameter.c_name for parameter in op.parameters),
         )
-        for name, c_name, fact in chosen
+        for op, fact in chosen
     ]
     return sorted(rows, key=lambda row: row.name)
+
+
+def _source(op: Op, fact: facts.OperatorFact) -> str:
+    if fact.experimental:
+        return "contributed"
+    return "document" if DOCUMENT_MARK in op.summary else "header"
 
 
 def run(pattern: str, *, as_json: bool, with_parameters: bool) -> int:

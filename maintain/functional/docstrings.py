@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import textwrap
-from typing import Any
 
 from aclnn_py.facts import operator as operator_facts
 from aclnn_py.operators.describe.documentation import since
@@ -106,10 +105,12 @@ def _documented(row: Row, name: str) -> str:
         if not op.parameters[arguments.index(name)].is_tensor:
             return ""
         facts = operator_facts(op.c_name)
-        known: Any = {} if facts is None else facts["params"][arguments.index(name)]
-        parts = [_dimensions(known["dims"])] if known.get("dims") else []
-        if known.get("dtypes"):
-            parts.append(f"dtype {' | '.join(map(_element_type, known['dtypes']))}")
+        if facts is None:
+            return ""
+        known = facts.parameter(op.parameters[arguments.index(name)].c_name)
+        parts = [_dimensions(known.ranks)] if known.ranks else []
+        if known.every_dtype:
+            parts.append(f"dtype {' | '.join(map(_element_type, known.every_dtype))}")
         if parts:
             text = "; ".join(parts)
             return f"{text[:1].upper()}{text[1:]}."

@@ -127,8 +127,8 @@ def test_explain_has_the_codes_their_causes_and_the_documents():
         "EZ1001 ACLNN_PARAM",
         "usual cause",
         "what to check",
-        "aclnnAdd in the documents:",
-        "self: dtype FLOAT",
+        "Parameters of aclnnAdd:",
+        "self, other, out: dtype FLOAT | FLOAT16 | BFLOAT16",
     ):
         assert words in text
 

@@ -238,7 +238,7 @@ def test_sdist_has_the_sources_and_nothing_compiled(sdist):
         "aclnn_py/py.typed",
         "aclnn_py/_ffi/launch.c",
         "aclnn_py/_ffi/launch.h",
-        "aclnn_py/facts/operators.json",
+        "aclnn_py/facts/operators/math.json",
         "aclnn_py/emulator/src/core/stream.cpp",
         "aclnn_py/emulator/src/core/stream.h",
         "benchmarks/null_device.c",

@@ -52,7 +52,7 @@ def fuzz(budget: Budget) -> int:
 
 def cases(names: list[str]) -> list[Case]:
     """Return the accepted calls of the operators that the chip of this process has."""
-    here = [name for name in names if "chip" not in facts.emulated()[name]]
+    here = [name for name in names if not facts.emulated()[name].chip]
     return [Case(call) for name in here for call in calls(name)]
 
 

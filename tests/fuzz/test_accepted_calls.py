@@ -18,6 +18,7 @@ from helpers.accepted_calls import (
     write_argument,
 )
 from helpers.chip_950 import Chip950
+from helpers.operators import tensor_dtypes
 from helpers.places import places
 
 import aclnn_py as ap
@@ -29,7 +30,7 @@ pytestmark = pytest.mark.emulator_only(reason="the calls cover what the emulator
 
 def test_every_operator_has_an_accepted_call(device: ap.Device) -> None:
     advice = "add a call to aclnn_py/facts/accepted_calls.json"
-    taken = {name: facts.emulated()[name]["accepts"] for name in implemented()}
+    taken = {name: tensor_dtypes(name) for name in implemented()}
     # The others take no tensor on this chip, though they have some.
     here = [name for name, accepts in taken.items() if not accepts or any(accepts.values())]
     assert operators() == here, advice
@@ -69,7 +70,7 @@ def smaller() -> Iterator[Chip950]:
 def test_accepted_calls_are_accepted_and_run(
     operator: str, device: ap.Device, request: pytest.FixtureRequest
 ) -> None:
-    if chip := facts.emulated()[operator].get("chip"):
+    if chip := facts.emulated()[operator].chip:
         name = "newer" if chip == "950" else "smaller"
         process: Chip950 = request.getfixturevalue(name)
         process.call("helpers.chip_950", "make_accepted_calls", operator)

@@ -18,7 +18,10 @@ from aclnn_py._ffi.contract.headers import families
 from aclnn_py._ffi.contract.kinds import KINDS
 from aclnn_py._ffi.contract.operators import PHASE_ONE_SUFFIX, operator_of
 from aclnn_py._ffi.contract.reader import Function, Parameter, read_file
+from maintain.facts import FOLDER, laid_out
 
+FACTS = {"dtypes", "dtypes_950", "ranks", "shape", "formats", "strided", "documented", "why"}
+NOTHING = facts.ParameterFact()
 _SETTLED = re.compile(r"Direction settled by meaning: (.*?)\.$")
 POINTER_TYPES = {c_type for c_type in KINDS if c_type.endswith("*")}
 VALUE_TYPES = set(KINDS) - POINTER_TYPES
@@ -43,14 +46,61 @@ def declarations() -> dict[str, Declared]:
     return found
 
 
-def test_same_operators_and_parameters_in_the_same_order() -> None:
+def test_every_operator_has_a_row_in_the_file_of_its_header() -> None:
     rows = facts.operators()
     assert declarations().keys() == rows.keys()
     for name, declared in declarations().items():
         ours = [parameter for _, parameter in declared.parameters]
-        assert ours == [row["name"] for row in rows[name]["params"]], name
         assert len(set(ours)) == len(ours), name
-        assert rows[name]["family"] == declared.family, name
+        assert {*rows[name].parameters, *rows[name].cann} <= set(ours), name
+        assert rows[name].family == declared.family, name
+
+
+def test_what_is_known_of_an_operator_stands_in_one_place() -> None:
+    found: Counter[str] = Counter()
+    for path in sorted(FOLDER.glob("*.json")):
+        text = path.read_text(encoding="utf-8")
+        rows = json.loads(text, object_pairs_hook=without_a_key_twice)
+        found.update(list(rows))
+        # Parameters of an operator about which the same is known share one line.
+        assert laid_out(rows) == text, f"{path.name}: run python -m maintain.facts"
+        for name, row in rows.items():
+            names = [p for names in row.get("parameters", {}) for p in names.split(", ")]
+            assert len(set(names)) == len(names), f"{name} has a parameter in two lines"
+    assert found == Counter(facts.operators().keys())
+    others = [path for path in FOLDER.parent.rglob("*.json") if path.parent != FOLDER]
+    assert [path.name for path in others if '"dtypes"' in path.read_text(encoding="utf-8")] == []
+
+
+def without_a_key_twice(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object of JSON, which may have a key twice."""
+    keys = [key for key, _ in pairs]
+    assert len(set(keys)) == len(keys), keys
+    return dict(pairs)
+
+
+def test_the_prototype_is_not_repeated() -> None:
+    for name, declared in declarations().items():
+        fact = facts.operators()[name]
+        for parameter in declared.parameters:
+            known = fact.parameter(parameter.name)
+            kind = KINDS[parameter.bare][0]
+            allowed = {"T": FACTS, "L": FACTS, "S": {"dtypes"}, "R": {"dtypes"}}
+            own = {"I": {"shape"}, "F": {"shape"}, "B": {"shape"}, "y": {"dtypes"}, "l": {"dtypes"}}
+            given = {key for key in FACTS if getattr(known, key) != getattr(NOTHING, key)}
+            assert given <= {**allowed, **own}.get(kind, set()), f"{name}: {parameter.name}"
+
+
+def test_a_difference_is_one() -> None:
+    for name, fact in facts.operators().items():
+        for parameter, known in fact.parameters.items():
+            where = f"{name}: {parameter}"
+            if known.dtypes_950 is not None:
+                assert set(known.dtypes_950) != set(known.dtypes or ()), where
+            if "dtypes" in known.documented:
+                assert set(known.documented_dtypes) != set(known.every_dtype), where
+            for key in known.documented.keys() - {"dtypes"}:
+                assert known.documented[key] != getattr(known, key), where
 
 
 def test_both_phases_are_declared() -> None:
@@ -101,27 +151,23 @@ def test_cann_spelling_differs_in_const_and_names_only() -> None:
 
     spelled = 0
     for name, declared in declarations().items():
-        for (c_type, _), row in zip(
-            declared.parameters, facts.operators()[name]["params"], strict=True
-        ):
-            if "cann_type" in row:
-                spelled += 1
-                assert row["cann_type"] != c_type
-                assert bare(row["cann_type"]) == bare(c_type)
-            if "cann_name" in row:
-                stems = [
-                    re.sub("optional|Ref$", "", n, flags=re.IGNORECASE).lower()
-                    for n in (row["name"], row["cann_name"])
-                ]
-                assert stems[0] == stems[1], name
+        types = {parameter: c_type for c_type, parameter in declared.parameters}
+        for parameter, text in facts.operators()[name].cann.items():
+            found = re.fullmatch(r"(.*?) ?(\w+)", text)
+            assert found is not None, text
+            assert found.groups() != (types[parameter], parameter), name
+            assert bare(found[1]) == bare(types[parameter]), name
+            spelled += found[1] != types[parameter]
+            stems = [
+                re.sub("optional|Ref$", "", n, flags=re.IGNORECASE).lower()
+                for n in (parameter, found[2])
+            ]
+            assert stems[0] == stems[1], name
     assert spelled > 900
 
 
-def test_comments_carry_the_marks_of_the_facts() -> None:
-    for name, declared in declarations().items():
-        row = facts.operators()[name]
-        assert ("[document]" in declared.comment) == (row["source"] == "document"), name
-        assert (declared.family == "experimental") == row["experimental"], name
+def test_comments_are_sentences() -> None:
+    for declared in declarations().values():
         sentence = declared.comment.split(" [document]")[0].split(" Direction settled")[0]
         assert re.fullmatch(r"[A-Z][^.]*\.( [A-Z][^.]*\.)?|[A-Z].*4:2:2\.", sentence), sentence
 
@@ -149,7 +195,7 @@ def test_settled_directions_are_the_declared_ones() -> None:
 def test_guards_are_unique_per_cann_header() -> None:
     headers: dict[str, set[str]] = {}
     for name, declared in declarations().items():
-        headers.setdefault(declared.guard, set()).add(facts.operators()[name]["header"])
+        headers.setdefault(declared.guard, set()).add(facts.operators()[name].header)
     assert all(len(names) == 1 for names in headers.values())
     for guard, (header,) in headers.items():
         assert guard.endswith(header.removesuffix(".h").upper())
@@ -158,7 +204,7 @@ def test_guards_are_unique_per_cann_header() -> None:
 def test_prototypes_shared_with_8_1_have_its_types() -> None:
     table = json.loads((Path(__file__).parent / "signatures_8_1.json").read_text())
     rows = facts.operators().items()
-    assert table.keys() == {name for name, row in rows if row["since"] == "8.1.RC1"}
+    assert table.keys() == {name for name, fact in rows if fact.since == "8.1.RC1"}
     for name, types in table.items():
         ours = [
             c_type.replace("const ", "").replace(" *", "*")
@@ -167,34 +213,36 @@ def test_prototypes_shared_with_8_1_have_its_types() -> None:
         assert " ".join(ours) == types, name
 
 
-def test_documented_values_are_of_the_known_kinds() -> None:
+def test_values_are_of_the_known_kinds() -> None:
     enumerators = read_file(INCLUDE / "acl" / "acl_base_rt.h").constants
     enumerators["ACL_BFLOAT16"] = enumerators["ACL_BF16"]
-    for name, row in facts.operators().items():
-        assert row["status"] == sorted(set(row["status"])), name
-        assert all(facts.status(code) is not None for code in row["status"]), name
-        for parameter in row["params"]:
-            assert all(f"ACL_{dtype}" in enumerators for dtype in parameter.get("dtypes", ()))
-            assert all(f"ACL_FORMAT_{f}" in enumerators for f in parameter.get("formats", ()))
-            dims = parameter.get("dims", "1")
-            assert re.fullmatch(r"\d+|\d+-\d+|\d+(,\d+)+", dims), f"{name}: {dims}"
+    for name, fact in facts.operators().items():
+        assert fact.since in ("8.1.RC1", "later"), name
+        assert fact.chip in ("", "950", "310P"), name
+        for known in fact.parameters.values():
+            dtypes = {*known.every_dtype, *known.documented_dtypes}
+            assert all(f"ACL_{dtype}" in enumerators for dtype in dtypes), name
+            assert all(f"ACL_FORMAT_{f}" in enumerators for f in known.formats), name
+            for ranks in (known.ranks, known.documented.get("ranks", "")):
+                assert re.fullmatch(r"|\d+|\d+-\d+|\d+(,\d+)+", ranks), f"{name}: {ranks}"
 
 
 def test_facts_of_one_operator() -> None:
     row = facts.operator("aclnnAllGatherMatmul")
     assert row is not None
-    assert row["header"] == "aclnn_all_gather_matmul.h"
-    assert row["status"] == [161001, 161002]
-    x1, _, bias = row["params"][:3]
-    assert x1 == {
-        "name": "x1",
-        "dtypes": ["FLOAT16", "BFLOAT16"],
-        "formats": ["ND"],
-        "dims": "2",
-        "strided": False,
-    }
-    assert (bias["name"], bias["cann_name"]) == ("biasOptional", "bias")
-    assert row["params"][-1]["cann_type"] == "const aclTensor *"
+    assert row.header == "aclnn_all_gather_matmul.h"
+    assert row.parameter("x1") == facts.ParameterFact(
+        dtypes=("FLOAT16", "BFLOAT16"),
+        ranks="2",
+        formats=("ND",),
+        strided=True,
+        documented={"strided": False},
+        why={"strided": "the kernel copies it"},
+    )
+    assert row.parameter("biasOptional").dtypes == ()
+    assert row.parameter("noSuchParameter") == facts.ParameterFact()
+    assert row.cann["biasOptional"] == "const aclTensor *bias"
+    assert row.cann["gatherOut"] == "const aclTensor *gatherOut"
     assert facts.operator("aclnnNoSuchOperator") is None
     assert facts.operators() is facts.operators()
 

@@ -18,7 +18,7 @@ from aclnn_py._ffi.contract.reader import Function
 from build_parts.forwarders import forwarder_texts
 from build_parts.paths import write_tree
 
-HEADERS = sorted({row["header"] for row in facts.operators().values()})
+HEADERS = sorted({fact.header for fact in facts.operators().values()})
 # Operators CANN's headers give an output as const, and some they do not, from thirty headers.
 PROGRAM_OPERATORS = [
     *("aclnnAdd", "aclnnAllGatherMatmul", "aclnnMatmulReduceScatter", "aclnnMatmulAllReduce"),
@@ -39,17 +39,17 @@ def declarations() -> dict[str, Function]:
 
 def cann_types(name: str) -> list[str]:
     """The parameter types of an operator as CANN's own header has them."""
-    rows = facts.operators()[name]["params"]
-    parameters = declarations()[f"{name}GetWorkspaceSize"].parameters[:-2]
-    return [
-        row.get("cann_type", parameter.ctype)
-        for parameter, row in zip(parameters, rows, strict=True)
-    ]
+    cann = facts.operators()[name].cann
+    types = []
+    for parameter in declarations()[f"{name}GetWorkspaceSize"].parameters[:-2]:
+        spelled = cann.get(parameter.name, f"{parameter.ctype} {parameter.name}")
+        types.append(re.sub(r"\w+$", "", spelled))
+    return types
 
 
 def program() -> str:
     """A function per operator whose arguments have exactly CANN's types."""
-    names = sorted({facts.operators()[name]["header"] for name in PROGRAM_OPERATORS})
+    names = sorted({facts.operators()[name].header for name in PROGRAM_OPERATORS})
     assert len(names) >= 30
     lines = ["#include <cstdint>", '#include "acl/acl.h"']
     lines += [f'#include "aclnnop/{name}"' for name in names]

@@ -45,7 +45,7 @@ def tolerance(dtype: Any) -> Tolerance:
 
 def is_exact(operator: str) -> bool:
     """Whether the facts say that results of real dtypes have no rounding error."""
-    return facts.emulated()["aclnn" + operator].get("exact", False)
+    return facts.emulated()["aclnn" + operator].exact
 
 
 def widen(array: npt.ArrayLike) -> npt.NDArray[Any]:

@@ -40,12 +40,23 @@ LAYOUTS = ("dense", "transposed", "stepped")
 
 def accepted_dtypes(operator: str, position: int) -> frozenset[str]:
     """Return the dtypes that the facts name for the parameter at a position, of those NumPy has."""
-    fact = facts.operator(operator)
-    assert fact is not None, operator
-    known = fact["params"][position]
-    taken = facts.emulated()[operator].get("accepts", {}).get(known["name"])
-    names = frozenset(known.get("dtypes", ()) if taken is None else taken)
+    name = op(operator).parameters[position].c_name
+    names = frozenset(facts.emulated()[operator].parameter(name).dtypes or ())
     return names & frozenset(NUMPY) if names else UNDOCUMENTED
+
+
+def tensor_dtypes(operator: str, *, of_950: bool = False) -> dict[str, tuple[str, ...]]:
+    """Return the dtypes of each tensor by its C name; of a chip of the 950 series where asked."""
+    fact = facts.emulated()[operator]
+    found = {}
+    for parameter in op(operator).parameters:
+        known = fact.parameter(parameter.c_name)
+        names = known.dtypes
+        if of_950 and known.dtypes_950 is not None:
+            names = known.dtypes_950
+        if parameter.is_tensor and names is not None:
+            found[parameter.c_name] = names
+    return found
 
 
 def snake(operator: str) -> str:

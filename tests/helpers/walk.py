@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 
 import aclnn_py as ap
-from aclnn_py import facts
 from aclnn_py.distributed import Communicator
 from aclnn_py.tensor.dtypes import DType, all_types, dtype_of
 from helpers.accepted_calls import calls, calls_950, operators
+from helpers.operators import tensor_dtypes
 from helpers.phase_one import PhaseOne
 
 _DTYPES = all_types()
@@ -60,15 +60,14 @@ def taken(operator: str, groups: Mapping[int, str]) -> dict[str, set[DType]]:
     for call in calls(operator):
         with PhaseOne(call, groups) as question:
             assert question.ask({}) == 0, f"{call}: {question.message()}"
-            _add_taken(found, question, facts.emulated()[operator]["accepts"])
+            _add_taken(found, question, tensor_dtypes(operator))
     return found
 
 
 def taken_by_950(operator: str, groups: Mapping[int, str]) -> dict[str, set[DType]]:
     """Return the same for a chip of the 950 series: it need not take the calls of other chips."""
     found: dict[str, set[DType]] = {}
-    fact = facts.emulated()[operator]
-    accepts = {**fact["accepts"], **fact["accepts_950"]}
+    accepts = tensor_dtypes(operator, of_950=True)
     own = calls_950(operator)
     for call in (*own, *calls(operator)):
         with PhaseOne(call, groups) as question:
@@ -80,7 +79,7 @@ def taken_by_950(operator: str, groups: Mapping[int, str]) -> dict[str, set[DTyp
 
 
 def _add_taken(
-    found: dict[str, set[DType]], question: PhaseOne, accepts: Mapping[str, list[str]]
+    found: dict[str, set[DType]], question: PhaseOne, accepts: Mapping[str, tuple[str, ...]]
 ) -> None:
     names = [parameter.c_name for parameter in question.call.op.parameters]
     kinds = {}

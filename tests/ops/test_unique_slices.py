@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from helpers.chip_950 import Chip950, Given, Made, Refused
 from helpers.numerics import assert_same
-from helpers.operators import NUMPY, hollow, op, place, refusal
+from helpers.operators import NUMPY, hollow, op, place, refusal, tensor_dtypes
 
 import aclnn_py as ap
-from aclnn_py import facts
 from aclnn_py._ffi import C, ffi
 from aclnn_py.emulator import library_path
 
@@ -24,8 +23,7 @@ FLAT = 1000
 
 
 def taken(name: str) -> list[str]:
-    accepts = facts.emulated()[name]["accepts"]
-    return list(accepts["self"])
+    return list(tensor_dtypes(name)["self"])
 
 
 def expect_front(tensor: ap.Tensor, expected: Array) -> None:

@@ -4,21 +4,22 @@
 from __future__ import annotations
 
 import inspect
-from typing import Any
 
+from aclnn_py.facts import OperatorFact, ParameterFact
 from aclnn_py.facts import operator as operator_facts
 from aclnn_py.operators.describe.operator import Operator
 from aclnn_py.operators.describe.parameter import Parameter
 
-__all__ = ["docstring", "signature", "since"]
+__all__ = ["DOCUMENT_MARK", "docstring", "signature", "since"]
 
 DOCUMENT_MARK = "[document]"
+"""In the sentence about an operator whose prototype is known from documents only."""
 
 
 def since(c_name: str) -> str:
     """First release of CANN known to have an operator, or ""."""
     facts = operator_facts(c_name)
-    return "" if facts is None else str(facts["since"]).replace("later", "a release after 8.1.RC1")
+    return "" if facts is None else facts.since.replace("later", "a release after 8.1.RC1")
 
 
 def signature(op: Operator) -> inspect.Signature:
@@ -36,11 +37,11 @@ def signature(op: Operator) -> inspect.Signature:
 def docstring(op: Operator) -> str:
     """The docstring in the package's template."""
     facts = operator_facts(op.c_name)
-    known: list[Any] = [{}] * len(op.parameters) if facts is None else list(facts["params"])
     summary = op.summary.replace(DOCUMENT_MARK, "").strip() or f"Call {op.c_name}."
     lines = [summary, "", "Parameters", "----------"]
-    for parameter, fact in zip(op.parameters, known, strict=True):
-        lines += [f"{parameter.name} : {parameter.annotation}", f"    {_meaning(parameter, fact)}"]
+    for parameter in op.parameters:
+        known = None if facts is None else facts.parameter(parameter.c_name)
+        lines += [f"{parameter.name} : {parameter.annotation}", f"    {_meaning(parameter, known)}"]
     lines += [
         "stream : Stream | None, default None",
         "    Queue to use; the current stream of this thread by default. Returns before the device "
@@ -60,31 +61,23 @@ def docstring(op: Operator) -> str:
     return "\n".join(lines)
 
 
-def _meaning(parameter: Parameter, fact: Any) -> str:
+def _meaning(parameter: Parameter, fact: ParameterFact | None) -> str:
     parts = [{"in": "Read", "out": "Written", "in place": "Read and written"}[parameter.direction]]
     if parameter.c_name != parameter.name:
         parts.append(f"``{parameter.c_name}`` in C")
-    if fact.get("dims"):
-        parts.append(f"{fact['dims']} dimensions")
-    if fact.get("shape"):
-        parts.append(f"shape {fact['shape']}")
-    if fact.get("dtypes"):
-        parts.append(f"dtype {' | '.join(fact['dtypes'])}")
-    if fact.get("formats"):
-        parts.append(f"format {' | '.join(fact['formats'])}")
-    if fact.get("strided") is not None:
-        parts.append("strided views taken" if fact["strided"] else "contiguous")
+    if fact is not None:
+        parts += fact.words()
     return "; ".join(parts) + "."
 
 
-def _source(op: Operator, facts: Any) -> str:
+def _source(op: Operator, facts: OperatorFact | None) -> str:
     text = f"{op.c_name} (``include/aclnnop/{op.family}.h``)" if op.family else op.c_name
     if facts is None:
         return f"{text}, declared at run time."
     origin = since(op.c_name)
     text += f", CANN >= {origin}" if origin[0].isdigit() else f", CANN: {origin}"
-    if facts["source"] == "document":
+    if DOCUMENT_MARK in op.summary:
         text += "; the prototype is known from documents only"
-    if facts["experimental"]:
+    if facts.experimental:
         text += "; a contributed package, not part of CANN's own library"
     return text + "."

@@ -54,9 +54,9 @@ def broken_rules(op: Operator, values: Sequence[object]) -> list[BrokenRule]:
         return missing
     single = [
         BrokenRule(name, text, call.status_of(parameter.c_name, kind), _FIXES.get(kind, ""))
-        for parameter, known, value in zip(op.parameters, fact["params"], values, strict=True)
+        for parameter, value in zip(op.parameters, values, strict=True)
         for name, tensor in _tensors(parameter, value)
-        for kind, text in _against(op.c_name, known, tensor)
+        for kind, text in _against(fact.parameter(parameter.c_name), tensor)
     ]
     return [*single, *broken_relations(call)]
 
@@ -92,36 +92,41 @@ def documented_rules(op: Operator) -> list[str]:
     if fact is None:
         return []
     rules = []
-    for parameter, known in zip(op.parameters, fact["params"], strict=True):
+    for parameter in op.parameters:
         if _required(parameter):
             rules.append(f"{parameter.name}: must not be None")
         if parameter.is_tensor:
-            rules += [f"{parameter.name}: {text}" for text in _sentences(op.c_name, known)]
+            known = fact.parameter(parameter.c_name)
+            rules += [f"{parameter.name}: {text}" for text in _sentences(known)]
     return rules + [str(relation) for relation in relations_of(op.c_name)]
 
 
 def _fact_of(op: Operator) -> facts.OperatorFact | None:
     """The facts of an operator, unless it was declared with other parameters than theirs."""
     fact = facts.operator(op.c_name)
-    names = [parameter.c_name for parameter in op.parameters]
-    same = fact is not None and names == [known["name"] for known in fact["params"]]
-    return fact if same else None
+    names = {parameter.c_name for parameter in op.parameters}
+    return fact if fact is not None and set(fact.parameters) <= names else None
 
 
 def _required(parameter: Parameter) -> bool:
     return parameter.kind in _POINTERS and not parameter.nullable
 
 
-def _sentences(operator: str, known: facts.ParameterFact) -> Iterator[str]:
-    dtypes = facts.dtypes(operator, known["name"])
+def _sentences(known: facts.ParameterFact) -> Iterator[str]:
+    dtypes = _dtypes(known)
     if dtypes:
         yield f"dtype {_listed(dtypes)}"
-    if known.get("dims"):
-        yield f"{known['dims']} dimensions"
-    if known.get("formats"):
-        yield f"format {', '.join(known['formats'])}"
-    if _contiguous(operator, known):
+    if known.ranks:
+        yield f"{known.ranks} dimensions"
+    if known.formats:
+        yield f"format {', '.join(known.formats)}"
+    if known.strided is False:
         yield "contiguous"
+
+
+def _dtypes(known: facts.ParameterFact) -> tuple[str, ...]:
+    """The dtypes that the documents name, then others that the source takes."""
+    return tuple(dict.fromkeys((*known.documented_dtypes, *(known.dtypes or ()))))
 
 
 def _tensors(parameter: Parameter, value: object) -> Iterator[tuple[str, Tensor]]:
@@ -133,23 +138,16 @@ def _tensors(parameter: Parameter, value: object) -> Iterator[tuple[str, Tensor]
                 yield f"{parameter.name}[{index}]", item
 
 
-def _contiguous(operator: str, known: facts.ParameterFact) -> bool:
-    copied = facts.emulated().get(operator, {}).get("strided", ())
-    return known.get("strided") is False and known["name"] not in copied
-
-
-def _against(
-    operator: str, known: facts.ParameterFact, tensor: Tensor
-) -> Iterator[tuple[str, str]]:
-    dtypes = facts.dtypes(operator, known["name"])
+def _against(known: facts.ParameterFact, tensor: Tensor) -> Iterator[tuple[str, str]]:
+    dtypes = _dtypes(known)
     if dtypes and tensor.dtype_name not in _dtype_set(dtypes):
         yield "dtype", f"dtype {tensor.dtype_name} is not among {_listed(dtypes)}"
-    ranks = rank_set(known.get("dims", ""))
+    ranks = rank_set(known.ranks)
     if ranks and tensor.ndim not in ranks:
-        yield "dims", f"{tensor.ndim} dimensions; documented are {known['dims']}"
-    if known.get("formats") and tensor.format.name not in known["formats"]:
-        yield "format", f"format {tensor.format.name} is not among {', '.join(known['formats'])}"
-    if _contiguous(operator, known) and not tensor.is_contiguous:
+        yield "dims", f"{tensor.ndim} dimensions; documented are {known.ranks}"
+    if known.formats and tensor.format.name not in known.formats:
+        yield "format", f"format {tensor.format.name} is not among {', '.join(known.formats)}"
+    if known.strided is False and not tensor.is_contiguous:
         yield "strided", f"strides {tensor.strides} are not those of a contiguous tensor"
 
 

@@ -167,7 +167,7 @@ def operator_counts(facts: Facts) -> dict[str, dict[str, list[str]]]:
     result: dict[str, dict[str, list[str]]] = {}
     for name, fact in documents.operators().items():
         here = name in symbols and f"{name}GetWorkspaceSize" in symbols
-        family = result.setdefault(fact["family"], {"available": [], "missing": []})
+        family = result.setdefault(fact.family, {"available": [], "missing": []})
         family["available" if here else "missing"].append(name)
     return result
 

@@ -102,7 +102,7 @@ def program(call: RecordedCall, data: Callable[[str, int], bytes]) -> str:
         names.append(name)
     _check_owners(op, call)
     facts = operator_facts(op.c_name)
-    header = facts["header"] if facts is not None else f"{op.c_name}.h"
+    header = facts.header if facts is not None else f"{op.c_name}.h"
     outcome = f"ended with {call.status} in {call.stage}" if call.status else "succeeded"
     top = cpp(
         _TOP,
