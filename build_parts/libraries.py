@@ -17,8 +17,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from aclnn_py.facts import libraries as facts
+from aclnn_py.facts import operators
 from build_parts.gates import table_name
-from build_parts.paths import FACTS, GENERATED, LIB, say
+from build_parts.paths import GENERATED, LIB, say
 from build_parts.toolchain import Toolchain, job_count, run
 
 DEVICE = "libaclnn_py_emulator_device.so"
@@ -88,10 +89,9 @@ def build_libraries(toolchain: Toolchain, device: Path, functions: Mapping[str, 
 
 def contents(functions: Mapping[str, str]) -> dict[Path, Content]:
     """File -> what is in it, for all releases."""
-    operators = json.loads((FACTS / "operators.json").read_text(encoding="utf-8"))
     wanted: dict[str, Content] = {WHOLE: (tuple(sorted(functions)), ())}
     for release in (facts.NEWEST, *reversed(facts.RELEASES)):
-        divided = facts.exports(release, functions, operators)
+        divided = facts.exports(release, functions, operators())
         for library in facts.shipped(release):
             content = tuple(divided[library]), facts.needs(library, release)
             if wanted.get(facts.file_of(library, release, wanted) or "") != content:

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which library of CANN has which function, by release. Data is in ``libraries.json``.
 
-The build makes the emulator's libraries from it, and the binding looks functions up by it. The
-build loads this module by its path, so it imports nothing of the package.
+The build makes the emulator's libraries from it, and the binding looks functions up by it.
 """
 
 from __future__ import annotations
@@ -12,6 +11,8 @@ from collections.abc import Container, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+
+from aclnn_py.facts.operator_rows import OperatorFact
 
 __all__ = [
     "NEWEST",
@@ -100,7 +101,7 @@ def named(library: str) -> frozenset[str]:
 
 
 def exports(
-    release: str, functions: Mapping[str, str], operators: Mapping[str, Any]
+    release: str, functions: Mapping[str, str], operators: Mapping[str, OperatorFact]
 ) -> dict[str, list[str]]:
     """Divide functions among the libraries of a release.
 
@@ -111,7 +112,7 @@ def exports(
     functions : mapping
         C name -> the release that its header names, or "". Both phases of operators are among them.
     operators : mapping
-        The facts of each operator: ``family`` and ``since``.
+        The facts of each operator.
 
     Returns
     -------
@@ -151,15 +152,15 @@ def _since() -> dict[str, str]:
     return {name: release for release, names in _table()["since"].items() for name in names.split()}
 
 
-def _of_operator(operator: str, fact: Mapping[str, Any], release: str) -> list[str]:
+def _of_operator(operator: str, fact: OperatorFact, release: str) -> list[str]:
     table = _table()
     if _number(release) < _number("8.5"):
-        if fact["since"] == "later":
+        if fact.since == "later":
             return []
         domains = table["domains"].items()
         return ["opapi", *(name for name, names in domains if operator in names.split())]
     part = table["apart"].get(operator) or next(
-        name for name, families in table["families"].items() if fact["family"] in families.split()
+        name for name, families in table["families"].items() if fact.family in families.split()
     )
     return [part] if part == "cust_opapi" else [part, "opapi"]
 
