@@ -179,8 +179,3 @@ def test_every_variable_that_is_read_is_a_setting_with_a_line() -> None:
     read = set(re.findall(r'"(ACLNN_PY_[A-Z_]+)"', package)) - NOT_SETTINGS
     told = set(re.findall(r"^\| `(ACLNN_PY_[A-Z_]+)`", (DOCS / "settings.md").read_text(), re.M))
     assert told == read
-
-
-def test_the_twenty_troubles_are_answered() -> None:
-    rows = re.findall(r"^\| (\d+) \| (.+?) \| (.+?) \|$", (DOCS / "pains.md").read_text(), re.M)
-    assert [int(number) for number, _, _ in rows] == list(range(1, 21))

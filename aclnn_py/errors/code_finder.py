@@ -42,7 +42,7 @@ _STATED_MESSAGE = re.compile(
 # The words that state a result, up to the number itself. Nothing but fillers stands between.
 _WORDS = (
     r"(?:error|err|errno|errcode|errorcode|ret|retcode|rc|result|status|code|fail|failed|failure"
-    r"|return|returned|returns|exception|runtime_result)"
+    r"|return|returned|returns|answered|exception|runtime_result)"
 )
 _SAID = frozenset(re.findall(r"[a-z_]+", _WORDS)) | {"hcclret", "drvret", "drvretcode", "innercode"}
 _FORM = re.compile(r"[EWI][A-Z0-9]\d{4}|ERR\d{5}|ACL(?:NN)?_[ES]|HCCL_[ES]|dcmi")

@@ -28,6 +28,9 @@ __all__ = [
 ]
 
 
+_MOST_OF_A_CODE = 2  # the weight of a code: a text that names the cause itself says more
+
+
 @dataclass(frozen=True, kw_only=True)
 class Explanation:
     """What is known about one code, or about a cause that a text names.
@@ -182,7 +185,7 @@ def _of_log(table: str, number: int, library: str, family: str) -> Explanation:
         checks=tuple(dict.fromkeys(checks)),
         since="",
         cause=cause["id"] if cause else "",
-        weight=cause.get("weight", 2) if cause else 0,
+        weight=min(cause.get("weight", 2), _MOST_OF_A_CODE) if cause else 0,
     )
 
 
@@ -210,7 +213,7 @@ def _of(
         checks=tuple(dict.fromkeys([*first, *steps, *advised(topics)])),
         since="" if fact is None else fact.get("since", ""),
         cause=cause["id"] if cause else "",
-        weight=cause.get("weight", 2) if cause else 0,
+        weight=min(cause.get("weight", 2), _MOST_OF_A_CODE) if cause else 0,
     )
 
 

@@ -58,8 +58,8 @@ def test_the_text_comes_before_the_code_and_says_what_it_names() -> None:
 
 
 def test_a_code_that_stands_for_a_cause_comes_before_a_weaker_text() -> None:
-    found = read_text("fault kernel_name=Add_1, error code is 507033\nEJ0003: Failed")
-    assert [one.code or one.cause for one in found] == ["EJ0003", "kernel-fault", "507033"]
+    found = read_text("fault kernel_name=Add_1, error code is 507015\nEJ0003: Failed")
+    assert [one.code or one.cause for one in found] == ["EJ0003", "kernel-fault", "507015"]
 
 
 def test_a_cause_without_its_name_says_where_to_read_on() -> None:
