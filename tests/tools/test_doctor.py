@@ -18,6 +18,7 @@ from installations import FORMER, KERNELS, MACHINE, Libraries, Tree, library
 
 from aclnn_py.errors import LibraryNotFoundError, SymbolNotFoundError, status_error
 from aclnn_py.tools.doctor import Finding, Host, examine, findings_for, release_order
+from aclnn_py.tools.doctor.report import GROUPS
 
 
 @pytest.fixture(scope="module")
@@ -542,6 +543,7 @@ def test_log_variables_that_print_nothing(
     report = examine(Host(tmp_path, variables, {}), device=False)
     found = [f for f in report.findings if f.rule.startswith("log-") and f.level != "ok"]
     assert [f.level for f in found if text in f.seen] == [level], found
+    assert {f.group for f in report.findings} <= set(GROUPS)
 
 
 def test_log_variables_that_print(tmp_path: Path) -> None:

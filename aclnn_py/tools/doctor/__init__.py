@@ -4,7 +4,7 @@
 ``aclnn-py doctor --json`` prints the fields of ``Report`` as one object. Each entry of its
 ``findings`` has ``level`` (``"ok"``, ``"note"``, ``"warning"``, ``"error"``), ``seen``, ``why`` and
 ``action`` (sentences), ``rule`` (which test it was) and ``group`` (``"environment"``,
-``"versions"``, ``"libraries"``, ``"hardware"``, ``"communication"``, ``"trial"``).
+``"versions"``, ``"libraries"``, ``"hardware"``, ``"communication"``, ``"log"``, ``"trial"``).
 """
 
 from __future__ import annotations

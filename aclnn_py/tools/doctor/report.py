@@ -28,7 +28,7 @@ else:
 
 __all__ = ["Report", "examine", "findings_for", "run"]
 
-GROUPS = ("environment", "versions", "libraries", "hardware", "communication", "trial")
+GROUPS = ("environment", "versions", "libraries", "hardware", "communication", "log", "trial")
 _VARIABLES = re.compile(
     r"(ACLNN_PY_|ASCEND_|HCCL_|TOOLCHAIN_HOME$|RANK_TABLE_FILE$|RANK_ID$|LD_LIBRARY_PATH$)"
 )
