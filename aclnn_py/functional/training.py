@@ -477,7 +477,8 @@ def adamw_(
     grad : Tensor
         Gradients. Dtype float32 | float16 | bfloat16.
     step : Tensor
-        Number of this step, from 1: 0 makes the parameters NaN. One element. Dtype float32 | int64.
+        How many steps were taken before this one: 0 for the first. One element. Dtype float32 |
+        int64.
     lr : float, default 0.001
         Learning rate.
     beta1 : float, default 0.9
