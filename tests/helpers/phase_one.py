@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from aclnn_py._ffi import C, ffi, open_library
-from aclnn_py.emulator import library_path
+from aclnn_py._ffi import ffi, open_emulator
 from aclnn_py.operators.rulebook.handles import Handles, Library
 from aclnn_py.tensor.dtypes import DType, dtype_of
 from aclnn_py.tensor.formats import format_of
@@ -35,6 +34,7 @@ _FIELDS = {
     "q": "uint64", "f": "float32", "d": "float64",
 }  # fmt: skip
 _ARRAYS = {"I": "IntArray", "F": "FloatArray", "B": "BoolArray"}
+_PHASE_TWO = "int32_t (*)(uintptr_t, uint64_t, uintptr_t, uintptr_t)"
 # Phase one asks whether an address is null, not what lies there.
 _FIRST_ADDRESS, _ADDRESS_STEP = 1 << 40, 1 << 36
 
@@ -46,8 +46,7 @@ class NoObjectError(RuntimeError):
 @functools.cache
 def emulator() -> Library:
     """The emulator of the package through its own handle."""
-    assert C.aclrtGetRunMode is not None  # opens the library
-    return Library(open_library(str(library_path())))
+    return Library(open_emulator())
 
 
 class PhaseOne:
@@ -174,16 +173,13 @@ class PhaseOne:
 
         The workspace is null and of no bytes, or an address that nobody reads.
         """
-        status: int = self._invoke(self._op, self._words, self._size, self._executor)
-        if status != 0:
-            return status, None
-        room, size = (_FIRST_ADDRESS, self._size[0]) if workspace else (0, 0)
-        phase_two = getattr(library(), self.call.operator)
-        executor = int(ffi.cast("uintptr_t", self._executor[0]))
-        second: int = phase_two(
-            _HANDLE(room), ctypes.c_uint64(size), _HANDLE(executor), _HANDLE(stream)
-        )
-        return status, second
+        made = self._asked.prepare(self._words)
+        if made.status != 0:
+            return made.status, None
+        room, size = (_FIRST_ADDRESS, made.workspace) if workspace else (0, 0)
+        phase_two = self._library.function(self.call.operator, _PHASE_TWO)
+        second: int = phase_two(room, size, made.executor, stream)
+        return made.status, second
 
     def takes_one_of(self, dtypes: Mapping[int, DType], more: Sequence[tuple[int, DType]]) -> bool:
         """Return whether phase one takes these dtypes and one of `more` as well.

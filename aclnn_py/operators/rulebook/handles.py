@@ -8,12 +8,12 @@ device, goes through here: every function is looked up in the library that was g
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from aclnn_py._ffi import OpenLibrary, ffi, lib
 from aclnn_py.operators.rulebook.refusal import READER, Refusal, read_refusal
 
-__all__ = ["Handles", "Library", "PhaseOne", "address_of"]
+__all__ = ["Handles", "Library", "PhaseOne", "Prepared", "address_of"]
 
 _ARRAY = "void *(*)({} const *, uint64_t)"
 _CREATORS = {
@@ -34,6 +34,14 @@ def address_of(pointer: Any) -> int:
     return int(ffi.cast("uintptr_t", pointer))
 
 
+class Prepared(NamedTuple):
+    """What phase one answers: a status, the bytes of the workspace, and an executor's address."""
+
+    status: int
+    workspace: int
+    executor: int
+
+
 class PhaseOne:
     """Phase one of an operator: called with the words of its arguments, it returns the status.
 
@@ -46,11 +54,16 @@ class PhaseOne:
         self._row, self._drop = row, drop
 
     def __call__(self, words: Any) -> int:
+        made = self.prepare(words)
+        if made.status == 0:
+            self._drop(made.executor)
+        return made.status
+
+    def prepare(self, words: Any) -> Prepared:
+        """Return what phase one answers; the caller consumes or destroys the executor."""
         size, executor = ffi.new("uint64_t *"), ffi.new("void **")
         status: int = self._row.invoke(self._op, words, size, executor)
-        if status == 0:
-            self._drop(address_of(executor[0]))
-        return status
+        return Prepared(status, int(size[0]), address_of(executor[0]))
 
 
 class Library:
