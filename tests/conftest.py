@@ -57,6 +57,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="how long threads make faults beside ranks that compute",
     )
     parser.addoption(
+        "--every-refusal",
+        action="store_true",
+        help="ask about each change of each accepted call, not about a sample of them",
+    )
+    parser.addoption(
         "--every-rank-count",
         action="store_true",
         help="let 4 and 8 processes make the calls of fused operators, not 2 alone",

@@ -23,7 +23,10 @@ EMULATOR = ROOT / "aclnn_py" / "emulator" / "src"
 OWN = {
     "aclnn_py_emulator_contract",
     "aclnn_py_emulator_describe",  # for gdb
+    "aclnn_py_emulator_describe_group",
     "aclnn_py_emulator_python_reports",
+    "aclnn_py_emulator_refusal",
+    "aclnn_py_emulator_set_chip",
     "aclnn_py_emulator_take_report",
 }
 # What programs link and no header here declares with a prototype, each for its reason.

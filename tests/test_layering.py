@@ -30,7 +30,7 @@ LAYERS = (
     "random",
     "operators",
     "operators.describe",
-    "operators.rules",
+    "operators.rulebook",
     "operators.record",
     "operators.launch",
     "graphs",

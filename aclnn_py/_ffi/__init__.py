@@ -36,6 +36,7 @@ __all__ = [
     "lib",
     "library_info",
     "loaded",
+    "open_emulator",
     "open_library",
     "own_function",
     "remove_wrapper",
@@ -231,6 +232,19 @@ def library_info() -> LibraryInfo:
 def open_library(path: str) -> _libraries.OpenLibrary:
     """Open a library of a custom operator package by its path."""
     return _require().require(os.path.abspath(path))
+
+
+def open_emulator() -> _libraries.OpenLibrary:
+    """Open the emulator of this package beside the libraries of the device in use.
+
+    Raises
+    ------
+    LibraryNotFoundError
+        It is not installed.
+    LibraryLoadError
+        It cannot be loaded, or is of another version.
+    """
+    return _libraries.emulator_at(device_path())
 
 
 def bind_operator(

@@ -20,7 +20,7 @@ from aclnn_py._ffi import discovery, routing
 from aclnn_py._ffi._binding import ffi, lib
 from aclnn_py.errors import ForkError, LibraryLoadError, LibraryNotFoundError, SymbolNotFoundError
 
-__all__ = ["EMULATOR", "NPU", "Libraries", "OpenLibrary"]
+__all__ = ["EMULATOR", "NPU", "Libraries", "OpenLibrary", "emulator_at", "open_library"]
 
 NPU = "npu"
 EMULATOR = "emulator"
@@ -246,7 +246,7 @@ def choose(wanted: str, emulator_path: Path | None) -> Libraries:
     return libraries
 
 
-def _emulator(path: Path | None) -> Libraries:
+def _require_emulator(path: Path | None) -> Path:
     if path is None or not path.is_file():
         raise LibraryNotFoundError(
             "The emulator library is missing from the package. In a source tree build it with "
@@ -254,6 +254,34 @@ def _emulator(path: Path | None) -> Libraries:
             library=_DEVICE,
             searched=[(str(path), "no such file")],
         )
+    return path
+
+
+def emulator_at(path: Path | None) -> OpenLibrary:
+    """Open the emulator of the package beside the libraries of the device in use.
+
+    Its symbols stay in its own handle.
+
+    Raises
+    ------
+    LibraryNotFoundError
+        It is not installed.
+    LibraryLoadError
+        It cannot be loaded, or is of another version.
+    """
+    found = _require_emulator(path)
+    handle, reason = open_library(found)
+    if handle == ffi.NULL:
+        raise LibraryLoadError(
+            f"{found} is there but cannot be loaded: {reason}", library=str(found), searched=[]
+        )
+    opened = OpenLibrary(str(found), handle)
+    _check_contract(opened, opened.symbol("aclnn_py_emulator_contract"), [])
+    return opened
+
+
+def _emulator(path: Path | None) -> Libraries:
+    path = _require_emulator(path)
     installation = discovery.Installation(directories=[path])
     installation.note(path, "the emulator")
     return _checked(Libraries(EMULATOR, installation))
@@ -276,18 +304,25 @@ def _checked(libraries: Libraries) -> Libraries:
     # From here on Python looks for mistakes, not the library (docs/c_programs.md).
     if announce := opened[0].symbol("aclnn_py_emulator_python_reports"):
         ffi.cast("void (*)(void)", announce)()
-    theirs = ffi.string(ffi.cast("const char *(*)(void)", address)()).decode()
-    ours = ffi.string(lib.ap_contract()).decode()
-    if theirs != ours:
-        raise LibraryLoadError(
-            f"{opened[0].path} was built from another version of include/ (contract {theirs}) than "
-            f"this package's extension (contract {ours}). Build both: python build_ffi.py",
-            library=opened[0].path,
-            searched=libraries.searched(),
-        )
+    _check_contract(opened[0], address, libraries.searched())
     # Also when it was found under one of CANN's names: the real file answers for all of them.
     libraries.installation.directories = [Path(_path_of_symbol(address) or opened[0].path)]
     return libraries
+
+
+def _check_contract(emulator: OpenLibrary, address: int, searched: list[tuple[str, str]]) -> None:
+    """Refuse an emulator that was built from other headers than this extension."""
+    theirs = "none"
+    if address:
+        theirs = ffi.string(ffi.cast("const char *(*)(void)", address)()).decode()
+    ours = ffi.string(lib.ap_contract()).decode()
+    if theirs != ours:
+        raise LibraryLoadError(
+            f"{emulator.path} was built from another version of include/ (contract {theirs}) than "
+            f"this package's extension (contract {ours}). Build both: python build_ffi.py",
+            library=emulator.path,
+            searched=searched,
+        )
 
 
 def _path_of_symbol(address: int) -> str:

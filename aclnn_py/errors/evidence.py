@@ -67,24 +67,36 @@ class Argument:
 
 @dataclass(frozen=True)
 class BrokenRule:
-    """One documented rule that an argument does not keep.
+    """The rule that the arguments of a refused call break, as the emulator checks it.
 
     Attributes
     ----------
     argument : str
-        The parameter, or the member of a list.
+        The parameter, or the member of a list; "" where the rule is about none.
     rule : str
         What was given and what is allowed.
     status : int
-        The status by which the library refuses it.
+        The status with which the emulator refuses the call.
     fix : str
         What makes it a right one, where that is always the same.
+    kind : str
+        "null", "dtype", "format", "rank", "shape", "value", "list" (the number of its members) or
+        "chip", which lacks the operator.
+    given, expected : str
+        What was given and what is allowed, "" where ``rule`` does not set them apart.
+    stage : str
+        "host", or "tiling": the second line of checks, that of the kernel.
     """
 
     argument: str
     rule: str
     status: int = 161002
     fix: str = ""
+    kind: str = ""
+    given: str = ""
+    expected: str = ""
+    stage: str = ""
 
     def __str__(self) -> str:
-        return f"{self.argument}: {self.rule}"
+        named = not self.argument or f" {self.argument} " in f" {self.rule} "
+        return self.rule if named else f"{self.argument}: {self.rule}"

@@ -11,6 +11,7 @@ from itertools import groupby
 from aclnn_py import facts
 from aclnn_py.errors.base import AclnnPyError
 from aclnn_py.errors.code_lookup import Explanation, explain_status
+from aclnn_py.errors.evidence import BrokenRule
 from aclnn_py.errors.log_reader import read_text
 from aclnn_py.errors.status import StatusError
 
@@ -82,8 +83,23 @@ def explain_error(error: StatusError) -> str:
     causes = [one for one in told if not one.code and not one.name]
     codes = [one for one in told if one not in causes and one.code != status.code]
     parts = [str(error), render_all((*causes, status, *codes))]
+    parts += _paragraph(line for rule in error.broken for line in _rule(rule))
     parts += _paragraph(_documents(error.routine.removesuffix(_PHASE_ONE)))
     return "\n\n".join(parts)
+
+
+def _rule(rule: BrokenRule) -> Iterator[str]:
+    """What is known about the broken rule, apart from its text."""
+    yield f"the broken rule: {rule}"
+    about = [f"of kind {rule.kind}"] if rule.kind else []
+    about += [f"checked by the {rule.stage}"] if rule.stage else []
+    about.append(f"refused with {rule.status}")
+    yield f"  {', '.join(about)}"
+    yield from (
+        f"  {name}: {text}"
+        for name, text in (("given", rule.given), ("allowed", rule.expected))
+        if text
+    )
 
 
 def explain_missing(error: AclnnPyError) -> str:

@@ -43,7 +43,8 @@ class StatusError(AclnnPyError, RuntimeError):
     detail : str
         The library's own message.
     broken : tuple of BrokenRule
-        The documented rules that the arguments do not keep.
+        The rule that the arguments break, as the emulator checks it; empty where the emulator
+        accepts them or was not asked, which ``hint`` says.
     hint : str
         What to do next, where that is known.
     arguments : tuple of Argument
@@ -95,8 +96,9 @@ class StatusError(AclnnPyError, RuntimeError):
 
     def __str__(self) -> str:
         words = self.detail.splitlines()
-        rules = _shortened([str(rule) for rule in self.broken], "broken")
-        # The library's own words come first: the documents are sometimes narrower than the library.
+        # The emulator's own message is the text of the rule.
+        rules = [text for text in map(str, self.broken) if text not in self.detail]
+        # The library's own words come first.
         headline = next((lines.pop(0) for lines in (words, rules) if lines), self.meaning)
         text = f"{self.routine}: {self.status_name} ({self.status})"
         if headline:

@@ -17,7 +17,6 @@ __all__ = [
     "OperatorFact",
     "ParameterFact",
     "PyAclFacts",
-    "RuleRow",
     "StatusFact",
     "accepted_calls",
     "advice",
@@ -26,7 +25,6 @@ __all__ = [
     "operator",
     "operators",
     "pyacl",
-    "rules",
     "status",
     "statuses",
 ]
@@ -116,26 +114,6 @@ def accepted_calls(chip: Literal["910B", "950"] = "910B") -> dict[str, list[list
     text = files(__name__).joinpath(name).read_text(encoding="utf-8")
     table: dict[str, list[list[Any]]] = json.loads(text)
     return table
-
-
-# A row of rules.json: "for" the operators, "rule" its kind, "status" the refusal where it is not
-# 161002, "when" the rule applies, and the words of the kind. `operators/relations.py` evaluates it.
-RuleRow = dict[str, Any]
-
-
-@lru_cache(maxsize=1)
-def _rules() -> dict[str, tuple[RuleRow, ...]]:
-    text = files(__name__).joinpath("rules.json").read_text(encoding="utf-8")
-    table: dict[str, list[RuleRow]] = {}
-    for row in json.loads(text):
-        for name in row["for"]:
-            table.setdefault(name, []).append(row)
-    return {name: tuple(rows) for name, rows in table.items()}
-
-
-def rules(name: str) -> tuple[RuleRow, ...]:
-    """The rows of the rule table for one operator by C name, in the order of the data file."""
-    return _rules().get(name, ())
 
 
 @lru_cache(maxsize=1)

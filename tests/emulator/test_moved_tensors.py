@@ -4,18 +4,29 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 from typing import Any
 
 import numpy as np
 import pytest
-from helpers.phase_one import library
 
 import aclnn_py as ap
+from aclnn_py.emulator import library_path
 
 pytestmark = pytest.mark.emulator_only(reason="calls the emulator beside the binding")
 
 FLOAT, ND = 0, 2
 POINTER = ctypes.c_void_p
+
+
+@functools.cache
+def library() -> ctypes.CDLL:
+    """The emulator as a C program sees it."""
+    loaded = ctypes.CDLL(str(library_path()))
+    loaded.aclCreateTensor.restype = POINTER
+    loaded.aclDestroyTensor.argtypes = [POINTER]
+    loaded.aclDestroyAclOpExecutor.argtypes = [POINTER]
+    return loaded
 
 
 def tensor_of(array: ap.Tensor) -> Any:

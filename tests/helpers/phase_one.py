@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Phase one of an operator through its C interface alone, for tests that make a great many calls.
+"""Phase one of an operator through its C interface alone, for whoever makes a great many calls.
 
-A `PhaseOne` keeps the C objects of one accepted call and exchanges the dtypes of its tensors.
-Tensors have addresses that nobody reads. Of the binding only the invoker of the operator's shape is
-used: it turns words into a C call in half the time that ctypes takes.
+A `PhaseOne` keeps the C objects of one accepted call and exchanges dtypes of its tensors, or whole
+arguments. Tensors have addresses that nobody reads.
 """
 
 from __future__ import annotations
 
-import ctypes
 import functools
 from collections.abc import Mapping, Sequence
 from math import prod
@@ -17,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from aclnn_py._ffi import C, ffi, lib
-from aclnn_py.emulator import library_path
+from aclnn_py._ffi import ffi, open_emulator
+from aclnn_py.operators.rulebook.handles import Handles, Library
 from aclnn_py.tensor.dtypes import DType, dtype_of
 from aclnn_py.tensor.formats import format_of
 from helpers.accepted_calls import (
@@ -30,40 +28,37 @@ from helpers.accepted_calls import (
     TensorSpec,
 )
 
-_HANDLE = ctypes.c_void_p
 # The field of a word by the kind of a parameter; all others are pointers.
 _FIELDS = {
     "y": "int32", "?": "boolean", "b": "int8", "i": "int32", "u": "uint32", "l": "int64",
     "q": "uint64", "f": "float32", "d": "float64",
 }  # fmt: skip
-_ARRAYS: dict[str, Any] = {"I": ctypes.c_int64, "F": ctypes.c_float, "B": ctypes.c_bool}
-_ARRAY_NAMES = {"I": "IntArray", "F": "FloatArray", "B": "BoolArray"}
+_ARRAYS = {"I": "IntArray", "F": "FloatArray", "B": "BoolArray"}
+_PHASE_TWO = "int32_t (*)(uintptr_t, uint64_t, uintptr_t, uintptr_t)"
 # Phase one asks whether an address is null, not what lies there.
 _FIRST_ADDRESS, _ADDRESS_STEP = 1 << 40, 1 << 36
 
 
+class NoObjectError(RuntimeError):
+    """The library makes no object of an argument, such as a tensor of an unknown dtype."""
+
+
 @functools.cache
-def library() -> ctypes.CDLL:
-    """The emulator as a C program sees it."""
-    assert C.aclrtGetRunMode is not None  # opens the library
-    loaded = ctypes.CDLL(str(library_path()))
-    for kind in ("Tensor", "TensorList", "Scalar", "ScalarList", *_ARRAY_NAMES.values()):
-        getattr(loaded, f"aclCreate{kind}").restype = _HANDLE
-        getattr(loaded, f"aclDestroy{kind}").argtypes = [_HANDLE]
-    loaded.aclDestroyAclOpExecutor.argtypes = [_HANDLE]
-    loaded.aclGetRecentErrMsg.restype = ctypes.c_char_p
-    loaded.aclGetDataType.argtypes = [_HANDLE, ctypes.POINTER(ctypes.c_int32)]
-    return loaded
+def emulator() -> Library:
+    """The emulator of the package through its own handle."""
+    return Library(open_emulator())
 
 
 class PhaseOne:
-    """One accepted call, ready to be asked with other dtypes; close it to free its C objects.
+    """One accepted call, ready to be asked with other arguments; close it to free its C objects.
 
     Parameters
     ----------
     call : Call
     groups : mapping
         Names of communicators by their number of ranks.
+    library : Library, optional
+        The library that is asked, by default the emulator.
 
     Attributes
     ----------
@@ -78,23 +73,24 @@ class PhaseOne:
         it.
     """
 
-    def __init__(self, call: Call, groups: Mapping[int, str]) -> None:
+    def __init__(
+        self, call: Call, groups: Mapping[int, str], library: Library | None = None
+    ) -> None:
         self.call = call
+        self._library = library or emulator()
+        asked = self._library.phase_one(call.operator)
+        assert asked is not None, f"{self._library.path} lacks {call.operator}"
+        self._asked = asked
         self._kinds = [parameter.kind for parameter in call.op.parameters]
         self._groups = groups
-        row = lib.ap_op_find_c(call.operator.encode())
-        function = getattr(library(), f"{call.operator}GetWorkspaceSize")
-        self._invoke, self._op = row.invoke, ffi.new("ap_op *")
-        self._op.shape = row.shape
-        self._op.phase_one = ffi.cast("void *", ctypes.cast(function, _HANDLE).value)
-        self._size, self._executor = ffi.new("uint64_t *"), ffi.new("void **")
+        self._handles = Handles(self._library)
+        self._type_of = self._library.function(
+            "aclGetDataType", "int32_t (*)(uintptr_t, int32_t *)"
+        )
         self._made: dict[tuple[int, DType | None], Any] = {}
-        self._destroyers: list[tuple[str, Any]] = []
-        self._keep: list[Any] = []
         self._words = ffi.new("ap_word[]", max(len(self._kinds), 1))
-        for i, kind in enumerate(self._kinds):
-            setattr(self._words[i], _FIELDS.get(kind, "uint64"), self._value(i, None))
         self._bits = ffi.cast("uint64_t *", self._words)
+        self.renew()
         self.tensors = self._find_tensors()
         self.scalars = [
             position
@@ -117,10 +113,16 @@ class PhaseOne:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        for name, handle in reversed(self._destroyers):
-            getattr(library(), f"aclDestroy{name}")(handle)
-        self._destroyers.clear()
+        self._handles.close()
         self._made.clear()
+
+    def renew(self) -> None:
+        """Make all objects anew: operators change some of those they accept."""
+        self._handles.close()
+        self._made.clear()
+        for position, kind in enumerate(self._kinds):
+            value = self._value(position, None)
+            setattr(self._words[position], _FIELDS.get(kind, "uint64"), value)
 
     def _find_tensors(self) -> dict[int, str]:
         found = {}
@@ -136,10 +138,34 @@ class PhaseOne:
     def ask(self, dtypes: Mapping[int, DType]) -> int:
         """Return the status of phase one with these dtypes at these positions."""
         before = self._retype(dtypes)
-        status: int = self._invoke(self._op, self._words, self._size, self._executor)
+        status = self._asked(self._words)
         self._restore(before)
         if status == 0:
-            self._drop_executor(dtypes)
+            self._forget_retyped(dtypes)
+        return status
+
+    def ask_with(self, arguments: Mapping[int, Any]) -> int:
+        """Return the status of phase one with other arguments at these positions.
+
+        Raises
+        ------
+        NoObjectError
+            The library makes no object of one of them.
+        """
+        before = {position: self._bits[position] for position in arguments}
+        handles = Handles(self._library)
+        try:
+            for position, argument in arguments.items():
+                kind = self._kinds[position]
+                value = self._object(handles, argument, position, None)
+                setattr(self._words[position], _FIELDS.get(kind, "uint64"), value)
+            status = self._asked(self._words)
+        finally:
+            handles.close()
+            for position, bits in before.items():
+                self._bits[position] = bits
+        if status == 0:
+            self.renew()
         return status
 
     def launch(self, stream: int, workspace: bool) -> tuple[int, int | None]:
@@ -147,37 +173,37 @@ class PhaseOne:
 
         The workspace is null and of no bytes, or an address that nobody reads.
         """
-        status: int = self._invoke(self._op, self._words, self._size, self._executor)
-        if status != 0:
-            return status, None
-        room, size = (_FIRST_ADDRESS, self._size[0]) if workspace else (0, 0)
-        phase_two = getattr(library(), self.call.operator)
-        executor = int(ffi.cast("uintptr_t", self._executor[0]))
-        second: int = phase_two(
-            _HANDLE(room), ctypes.c_uint64(size), _HANDLE(executor), _HANDLE(stream)
-        )
-        return status, second
+        made = self._asked.prepare(self._words)
+        if made.status != 0:
+            return made.status, None
+        room, size = (_FIRST_ADDRESS, made.workspace) if workspace else (0, 0)
+        phase_two = self._library.function(self.call.operator, _PHASE_TWO)
+        second: int = phase_two(room, size, made.executor, stream)
+        return made.status, second
 
     def takes_one_of(self, dtypes: Mapping[int, DType], more: Sequence[tuple[int, DType]]) -> bool:
         """Return whether phase one takes these dtypes and one of `more` as well.
 
         The dtypes are set once for all of `more`: most operators are asked thousands of times.
         """
-        bits, made = self._bits, self._made
-        invoke, call = self._invoke, (self._op, self._words, self._size, self._executor)
+        bits, made, asked, words = self._bits, self._made, self._asked, self._words
         before = self._retype(dtypes)
         for key in more:
             position = key[0]
             was = bits[position]
             bits[position] = made[key] if key in made else self._value(*key)
-            status = invoke(*call)
+            status = asked(words)
             bits[position] = was
             if status == 0:
                 self._restore(before)
-                self._drop_executor({**dtypes, position: key[1]})
+                self._forget_retyped({**dtypes, position: key[1]})
                 return True
         self._restore(before)
         return False
+
+    def message(self) -> str:
+        """Return what the library says about the last refusal."""
+        return self._library.message()
 
     def _retype(self, dtypes: Mapping[int, DType]) -> list[tuple[int, int]]:
         """Set dtypes; return what was there."""
@@ -191,18 +217,9 @@ class PhaseOne:
         for position, value in before:
             self._bits[position] = value
 
-    def _drop_executor(self, dtypes: Mapping[int, DType]) -> None:
-        library().aclDestroyAclOpExecutor(int(ffi.cast("uintptr_t", self._executor[0])))
-        self._forget_retyped(dtypes)
-
-    def message(self) -> str:
-        """Return what the library says about the last refusal."""
-        text = library().aclGetRecentErrMsg()
-        return (text or b"").decode()
-
     def _forget_retyped(self, dtypes: Mapping[int, DType]) -> None:
         """Some operators give a tensor another dtype: make it anew for the next question."""
-        found = ctypes.c_int32()
+        found = ffi.new("int32_t *")
         for position, kind in enumerate(self._kinds):
             if kind != "T":
                 continue
@@ -210,9 +227,9 @@ class PhaseOne:
             handle = self._made.get((position, wanted))
             if not handle:
                 continue
-            library().aclGetDataType(handle, found)
+            self._type_of(handle, found)
             spec = self.call.arguments[position]
-            if found.value != (wanted or dtype_of(spec.dtype)).acl:
+            if found[0] != (wanted or dtype_of(spec.dtype)).acl:
                 del self._made[position, wanted]
                 if wanted is None:
                     self._bits[position] = self._value(position, None)
@@ -220,62 +237,50 @@ class PhaseOne:
     def _value(self, position: int, dtype: DType | None) -> Any:
         key = (position, dtype)
         if key not in self._made:
-            self._made[key] = self._make(position, dtype)
+            argument = self.call.arguments[position]
+            self._made[key] = self._object(self._handles, argument, position, dtype)
         return self._made[key]
 
-    def _make(self, position: int, dtype: DType | None) -> Any:
-        argument, kind = self.call.arguments[position], self._kinds[position]
+    def _object(self, handles: Handles, argument: Any, position: int, dtype: DType | None) -> Any:
+        """What stands in the word of an argument; its objects belong to `handles`."""
+        kind = self._kinds[position]
         if isinstance(argument, TensorSpec):
-            return self._tensor(argument, position, 0, dtype)
+            return self._tensor(handles, argument, position * 64, dtype)
         if isinstance(argument, TensorListSpec):
             members = [
-                m and self._tensor(m, position, i, dtype) for i, m in enumerate(argument.members)
+                0 if member is None else self._tensor(handles, member, position * 64 + i, dtype)
+                for i, member in enumerate(argument.members)
             ]
-            return self._list("TensorList", members)
+            return self._sure(handles.list_of("TensorList", members))
         if isinstance(argument, ScalarSpec):
-            return self._scalar(argument, dtype)
+            return self._scalar(handles, argument, dtype)
         if isinstance(argument, ScalarListSpec):
-            return self._list("ScalarList", [self._scalar(m, dtype) for m in argument.members])
+            scalars = [self._scalar(handles, member, dtype) for member in argument.members]
+            return self._sure(handles.list_of("ScalarList", scalars))
         if isinstance(argument, Group):
-            return self._text(self._groups[argument.key])
+            return handles.text(self._groups[argument.key].encode())
         if argument is not None and kind in _ARRAYS:
-            values = (_ARRAYS[kind] * len(argument))(*argument)
-            create = getattr(library(), f"aclCreate{_ARRAY_NAMES[kind]}")
-            handle = create(values, ctypes.c_uint64(len(argument)))
-            self._destroyers.append((_ARRAY_NAMES[kind], handle))
-            return handle
+            return self._sure(handles.array(_ARRAYS[kind], list(argument), len(argument)))
         if kind == "y":
             return (dtype or dtype_of(argument)).acl
         if isinstance(argument, str):
-            return self._text(argument)
+            return handles.text(argument.encode())
         return 0 if argument is None else argument
 
-    def _text(self, text: str) -> int:
-        kept = ffi.new("char[]", text.encode())
-        self._keep.append(kept)
-        return int(ffi.cast("uintptr_t", kept))
-
-    def _tensor(self, spec: TensorSpec, position: int, member: int, dtype: DType | None) -> Any:
-        def dims(values: Sequence[int]) -> Any:
-            return (ctypes.c_int64 * len(values))(*values)
-
-        number = position * 64 + member
-        handle = library().aclCreateTensor(
-            dims(spec.shape),
-            ctypes.c_uint64(len(spec.shape)),
-            ctypes.c_int32((dtype or dtype_of(spec.dtype)).acl),
-            dims(spec.strides),
-            ctypes.c_int64(spec.offset),
-            ctypes.c_int32(int(format_of(spec.format))),
-            dims(spec.storage_shape),
-            ctypes.c_uint64(len(spec.storage_shape)),
-            _HANDLE(_FIRST_ADDRESS + number * _ADDRESS_STEP) if prod(spec.shape) else None,
+    def _tensor(self, handles: Handles, spec: TensorSpec, number: int, dtype: DType | None) -> int:
+        return self._sure(
+            handles.tensor(
+                (dtype or dtype_of(spec.dtype)).acl,
+                spec.shape,
+                spec.strides,
+                spec.offset,
+                int(format_of(spec.format)),
+                spec.storage_shape,
+                _FIRST_ADDRESS + number * _ADDRESS_STEP if prod(spec.shape) else 0,
+            )
         )
-        assert handle, self.message()
-        self._destroyers.append(("Tensor", handle))
-        return handle
 
-    def _scalar(self, spec: ScalarSpec, dtype: DType | None) -> Any:
+    def _scalar(self, handles: Handles, spec: ScalarSpec, dtype: DType | None) -> int:
         kind = dtype_of(spec.dtype)
         value = spec.value
         if dtype is not None and dtype is not kind and dtype.exact and kind.exact:
@@ -285,18 +290,9 @@ class PhaseOne:
             with np.errstate(all="ignore"):
                 value = number.astype(dtype.numpy).tobytes()
             kind = dtype
-        buffer = ctypes.create_string_buffer(value, 16)
-        handle = library().aclCreateScalar(buffer, ctypes.c_int32(kind.acl))
-        assert handle, self.message()
-        self._destroyers.append(("Scalar", handle))
-        return handle
+        return self._sure(handles.scalar(kind.acl, ffi.new("char[16]", value)))
 
-    def _list(self, name: str, members: Sequence[Any]) -> Any:
-        array = (_HANDLE * len(members))(*members)
-        handle = getattr(library(), f"aclCreate{name}")(array, ctypes.c_uint64(len(members)))
-        # The list owns its members from here on.
-        owned = [entry for entry in self._destroyers if entry[1] in members]
-        for entry in owned:
-            self._destroyers.remove(entry)
-        self._destroyers.append((name, handle))
-        return handle
+    def _sure(self, made: int) -> int:
+        if not made:
+            raise NoObjectError(self.message())
+        return made

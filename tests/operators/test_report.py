@@ -47,7 +47,7 @@ def test_the_exception_names_argument_and_rule(device: ap.Device, call: WrongCal
     assert error.broken[0] == rule_of(call, error), error
     assert [a.name for a in error.arguments if a.name == call.argument.split("[")[0]]
     text = str(error)
-    assert f"{call.argument}: " in text
+    assert call.argument in text
     assert call.rule in text
     assert error.device == 0
     assert error.stream

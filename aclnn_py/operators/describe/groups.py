@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-__all__ = ["Member", "member", "tell"]
+from aclnn_py.operators.describe.operator import Operator
+from aclnn_py.tensor.tensor import Tensor
+
+__all__ = ["Member", "member", "member_of", "names_of", "tell"]
 
 
 class Member(NamedTuple):
@@ -29,3 +32,21 @@ def tell(lookup: _Lookup) -> None:
 def member(device: int, name: str) -> Member | None:
     """The part of a device in a group; None when this package did not make the group."""
     return None if _lookup is None else _lookup(device, name)
+
+
+def names_of(op: Operator, values: Sequence[object]) -> list[str]:
+    """Return the names of the groups that a call of a fused operator gives."""
+    return [
+        value
+        for parameter, value in zip(op.parameters, values, strict=True)
+        if parameter.c_name.startswith("group") and isinstance(value, str)
+    ]
+
+
+def member_of(values: Sequence[object], name: str) -> Member | None:
+    """Return the part in a group of the device whose tensors a call gives."""
+    for value in values:
+        for item in value if isinstance(value, (list, tuple)) else (value,):
+            if isinstance(item, Tensor):
+                return member(item.device.index, name)
+    return None

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors of launches: which argument, and which documented rule it breaks."""
+"""Errors of launches: which argument, and which rule it breaks."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from aclnn_py._ffi import device_kind, ffi, lib
+from aclnn_py._ffi import device_kind, ffi, lib, library_info
+from aclnn_py._ffi.libraries import EMULATOR
 from aclnn_py.errors import (
     AclnnPyError,
+    BrokenRule,
     CaptureError,
     ClosedError,
     DeviceMismatchError,
@@ -18,17 +20,19 @@ from aclnn_py.errors import (
     SymbolNotFoundError,
 )
 from aclnn_py.operators.describe.argument_text import echo
+from aclnn_py.operators.describe.groups import Member, member_of, names_of
 from aclnn_py.operators.describe.operator import Operator
 from aclnn_py.operators.record.sketch import FailedCall
-from aclnn_py.operators.rules.parameters import advice, broken_rules
-from aclnn_py.operators.rules.terms import Call
+from aclnn_py.operators.rulebook.advice import advice
+from aclnn_py.operators.rulebook.book import judge, refused_here
 from aclnn_py.runtime.status import error_of
 from aclnn_py.runtime.stream import Stream
 
-__all__ = ["launch_error"]
+__all__ = ["launch_error", "part_of"]
 
-# Statuses by which phase one refuses arguments: it says so itself, or what it calls does.
-_ARGUMENT_STATUSES = (161001, 161002, 361001, 561000, 561001, 561002, 561003, 561103)
+# Thousands of the statuses by which phase one refuses arguments: it says so itself, or what it
+# calls does.
+_ARGUMENT_FAMILIES = (161, 361, 561)
 _PARAM_INVALID = 161002
 
 
@@ -57,16 +61,16 @@ def launch_error(
         return _missing(op, routine)
     if failure.phase == lib.AP_PHASE_ONE:
         routine += "GetWorkspaceSize"
-    judged = failure.phase == lib.AP_PHASE_ONE and status in _ARGUMENT_STATUSES
-    broken = broken_rules(op, values) if judged else []
-    part = Call(op, values).member()
+    judged = failure.phase == lib.AP_PHASE_ONE and status // 1000 in _ARGUMENT_FAMILIES
+    rule, hint = _judged(op, values, status) if judged else (None, None)
+    part = part_of(op, values)
     error = error_of(
         "aclnn",
         status,
         routine,
         detail=detail,
-        broken=broken,
-        hint=advice(op, broken, values) if status == _PARAM_INVALID else None,
+        broken=() if rule is None else (rule,),
+        hint=hint,
         arguments=echo(op, values),
         rank=None if part is None else part.rank,
         device=None if stream is None else stream.device.index,
@@ -75,6 +79,44 @@ def launch_error(
     stage = "phase one" if failure.phase == lib.AP_PHASE_ONE else "phase two"
     error.call = FailedCall(op, values, stage)
     return error
+
+
+def part_of(op: Operator, values: Sequence[object]) -> Member | None:
+    """Return the caller's part in the group that a fused operator names."""
+    names = names_of(op, values)
+    return member_of(values, names[0]) if names else None
+
+
+def _judged(
+    op: Operator, values: Sequence[object], status: int
+) -> tuple[BrokenRule | None, str | None]:
+    """Return the rule that refused arguments break, and the next step where there is one.
+
+    The rule is the emulator's. Where another library has refused, the next step says in so many
+    words what the emulator says of the same arguments, unless it says the same.
+    """
+    if device_kind() == EMULATOR:
+        rule = refused_here(op)
+    else:
+        verdict = judge(op, values)
+        rule = verdict.rule
+        if verdict.unasked:
+            return None, f"no rule can be named: {verdict.unasked}"
+        version = library_info().version
+        library = f"{op.library} (CANN {version})" if version else op.library
+        emulator = f"the emulator, asked for the rules of the {verdict.chip},"
+        if rule is None:
+            return None, (
+                f"{emulator} accepts these arguments and {library} refuses them with"
+                f" {status}: its message alone says why. Releases of CANN differ, and"
+                " `aclnn-py doctor` shows which one is in use."
+            )
+        if rule.status != status:
+            return rule, (
+                f"{emulator} refuses these arguments too, but with {rule.status} instead of"
+                f" {status}, and may mean another rule than {library}: {rule}"
+            )
+    return rule, advice(op, rule, values) if status == _PARAM_INVALID else None
 
 
 def _refusal(

@@ -1,40 +1,48 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks against the documents before a launch, for those who ask for them.
+"""Checks by the emulator before a launch, for those who ask for them.
 
 ``ACLNN_PY_STRICT=1`` turns them on for a whole process.
 """
 
 from __future__ import annotations
 
+from aclnn_py.errors import LibraryNotFoundError
 from aclnn_py.operators.describe.argument_text import echo
 from aclnn_py.operators.launch.mode import ObserverMode
 from aclnn_py.operators.launch.observers import Launch, Observer
-from aclnn_py.operators.rules.parameters import advice, broken_rules
-from aclnn_py.operators.rules.terms import Call
+from aclnn_py.operators.launch.report import part_of
+from aclnn_py.operators.rulebook.advice import advice
+from aclnn_py.operators.rulebook.book import judge
 from aclnn_py.runtime.status import error_of
 
 __all__ = ["strict"]
 
 
-class _Documents(Observer):
-    """Refuses a launch whose arguments break a documented rule."""
+class _Rules(Observer):
+    """Refuses a launch whose arguments the emulator refuses."""
 
     def before(self, launch: Launch) -> None:
         op, values = launch.op, launch.values
         if op is None or launch.kind == "run":
             return  # a graph has no arguments, and those of a plan were looked at with it
-        rules = broken_rules(op, values)
-        if not rules:
+        verdict = judge(op, values)
+        if verdict.missing:
+            raise LibraryNotFoundError(
+                f"strict() asks the emulator, which cannot answer: {verdict.unasked}",
+                library="libaclnn_py_emulator.so",
+            )
+        rule = verdict.rule
+        if rule is None:
             return
-        part = Call(op, values).member()
+        part = part_of(op, values)
         raise error_of(
             "aclnn",
-            rules[0].status,
+            rule.status,
             f"{op.c_name}GetWorkspaceSize",
             detail="",
             hint="strict() refused the call before the library was asked; "
-            + advice(op, rules, values),
-            broken=rules,
+            + advice(op, rule, values),
+            broken=(rule,),
             arguments=echo(op, values),
             rank=None if part is None else part.rank,
             device=launch.stream.device.index,
@@ -43,18 +51,24 @@ class _Documents(Observer):
 
 
 class strict(ObserverMode):
-    """Check arguments against every documented rule before each launch and plan.
+    """Ask the emulator about the arguments of each launch and plan before the library is asked.
 
-    Those are the dtypes, ranks, formats and strides of each parameter, which of them may be None,
-    and the rule table: shapes that belong together, values of attributes, lengths of lists. The
-    library is not asked when a rule is broken: documents are sometimes narrower than the library,
-    so this is for finding mistakes, not for production. It holds for the whole process from the
-    call on, or inside a ``with`` block; ``ACLNN_PY_STRICT=1`` turns it on from the start.
+    What the emulator's phase one refuses, with the rules of the chip in use, is refused with the
+    same status and text, and the library is not asked. On an NPU this finds calls that work there
+    and would fail on the emulator, on another chip or with another release. What the emulator
+    lacks is not checked: operators that it does not have or that were declared at run time, and
+    groups that this package did not make. It holds for the whole process from the call on, or
+    inside a ``with`` block; ``ACLNN_PY_STRICT=1`` turns it on from the start.
 
     Parameters
     ----------
     enabled : bool, default True
         False turns the checks off again.
+
+    Raises
+    ------
+    LibraryNotFoundError
+        By a launch, where the emulator is not installed.
     """
 
-    _observer = _Documents()
+    _observer = _Rules()

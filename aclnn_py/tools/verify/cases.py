@@ -7,7 +7,6 @@ it to each other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -20,20 +19,18 @@ from aclnn_py.operators.launch.table import python_name
 from aclnn_py.operators.record.call import Memory, RecordedCall, View
 from aclnn_py.tensor.dtypes import DType, dtype_of
 from aclnn_py.tensor.views import contiguous_strides
+from aclnn_py.tools.verify.questions import Change, changes
 
 __all__ = ["Case", "Chip", "cases_of", "chip_of", "names_of"]
 
 Chip = Literal["910B", "950"]
 
-# What phase one is asked about each tensor.
+# What phase one is asked about an accepted call.
+_ASKED_KINDS = ("null", "rank", "extent", "attribute")
 _ASKED_DTYPES = (
     *("float32", "float16", "bfloat16", "float64", "int8", "int16", "int32", "int64", "uint8"),
     *("uint64", "bool", "complex64", "float8_e4m3fn", "int4"),
 )
-_TOO_MANY_DIMENSIONS = 9
-_INTEGERS = "biulq"
-_POINTERS = "TLSRIFB"
-_LARGE = 2**30  # beyond, a neighbour may not fit the parameter
 
 # The side of the mask that stands for all causal ones, which operators ask for as it is.
 _CAUSAL_MASK = 2048
@@ -134,9 +131,20 @@ def cases_of(operator: str, chip: Chip, seed: int) -> list[Case]:
     # An empty tensor is excused from much, so the questions are about a call with elements.
     full = [row for row in rows if not any(map(_empty, row))]
     for row in (full or rows)[:1]:
-        for what, changed in _questions(op, row):
-            add(what, changed, runs=False)
+        for change in changes(op.parameters, row):
+            parameter = op.parameters[change.position]
+            if _is_asked(change, parameter):
+                changed = [*row[: change.position], change.argument, *row[change.position + 1 :]]
+                add(f"{parameter.name}: {change.what}", changed, runs=False)
     return found
+
+
+def _is_asked(change: Change, parameter: Parameter) -> bool:
+    """Whether a device is asked about a change: one call takes milliseconds there."""
+    if change.kind == "dtype":
+        return change.what in _ASKED_DTYPES
+    # A record has no null text.
+    return change.kind in _ASKED_KINDS and not (change.argument is None and parameter.kind == "s")
 
 
 def _empty(value: Any) -> bool:
@@ -145,41 +153,6 @@ def _empty(value: Any) -> bool:
 
 def _second(value: Any) -> bool:
     return isinstance(value, dict) and bool(value.get("second"))
-
-
-def _questions(op: Op, row: list[Any]) -> Iterator[tuple[str, list[Any]]]:
-    """Calls that differ from an accepted one in one argument; many of them are refused."""
-    for position, (parameter, value) in enumerate(zip(op.parameters, row, strict=True)):
-        for what, other in _other_values(parameter, value):
-            changed = list(row)
-            changed[position] = other
-            yield f"{parameter.name}: {what}", changed
-
-
-def _other_values(parameter: Parameter, value: Any) -> Iterator[tuple[str, Any]]:
-    if value is not None and parameter.kind in _POINTERS:
-        yield "null", None
-    # A blocked format has blocks of its dtype and shape, so neither changes alone.
-    if isinstance(value, dict) and "tensor" in value and value.get("format", "ND") == "ND":
-        for dtype in _ASKED_DTYPES:
-            if dtype != value["tensor"]:
-                yield dtype, {**value, "tensor": dtype}
-        shape = value["shape"]
-        if shape:
-            yield "one longer", _dense(value, [shape[0] + 1, *shape[1:]])
-        missing = _TOO_MANY_DIMENSIONS - len(shape)
-        yield f"{_TOO_MANY_DIMENSIONS} dimensions", _dense(value, [1] * missing + shape)
-    elif parameter.kind in _INTEGERS and type(value) is int and abs(value) < _LARGE:
-        yield str(value + 1), value + 1
-        if parameter.kind in "bil" or value > 0:
-            yield str(value - 1), value - 1
-    elif parameter.kind == "?":
-        yield str(not value).lower(), not value
-
-
-def _dense(value: dict[str, Any], shape: list[int]) -> dict[str, Any]:
-    kept = ("tensor", "format", "bytes")
-    return {"shape": shape, **{key: value[key] for key in kept if key in value}}
 
 
 class _Builder:

@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "acl/acl_base.h"
+#include "aclnn_py/refusal.h"
 #include "core/context.h"
+#include "core/export.h"
 #include "core/memory.h"
 #include "core/process.h"
 #include "core/stream.h"
@@ -56,6 +58,9 @@ size_t default_memory() {
   const int64_t half = pages > 0 ? pages * page / 2 / gib * gib : gib;
   return static_cast<size_t>(std::clamp<int64_t>(half, gib, 64 * gib));
 }
+
+// What a program has chosen before the first question about the chip.
+std::atomic<const char *> g_chosen_soc{nullptr};
 
 std::atomic<bool> g_peers[kMaxDevices][kMaxDevices];
 
@@ -104,6 +109,7 @@ Device &device(int id) {
 
 const char *soc_name() {
   static const char *const name = [] {
+    if (const char *chosen = g_chosen_soc.load()) return chosen;
     const char *wish = std::getenv("ACLNN_PY_EMULATOR_SOC");
     return wish != nullptr && *wish != '\0' ? strdup(wish) : "Ascend910B1";
   }();
@@ -196,3 +202,13 @@ std::atomic<int> &saturation_mode() {
 }
 
 }  // namespace emu
+
+EMU_EXPORT int32_t aclnn_py_emulator_set_chip(const char *soc_name) try {
+  if (soc_name == nullptr || *soc_name == '\0') return 0;
+  const char *none = nullptr;
+  if (char *name = strdup(soc_name); !emu::g_chosen_soc.compare_exchange_strong(none, name))
+    std::free(name);
+  return std::strcmp(emu::soc_name(), soc_name) == 0;
+} catch (const std::exception &) {
+  return 0;
+}

@@ -10,6 +10,7 @@
 #include "core/logs.h"
 #include "core/per_thread.h"
 #include "core/process.h"
+#include "core/refusal.h"
 #include "faults/findings.h"
 #include "faults/modes.h"
 
@@ -25,6 +26,7 @@ struct Pending {
 
 struct ThreadMessages {
   Pending pending;
+  Refusal refusal;
   std::string handed_out;
 };
 
@@ -120,13 +122,14 @@ void log(logs::Level level, Status code, const char *message_code, const std::st
 }
 
 // Without memory for its text a failure is still a status: nothing is thrown.
-void add_formatted(Status code, const char *message_code, const char *format,
-                   va_list args) noexcept {
+void add_formatted(Status code, const char *message_code, const char *format, va_list args,
+                   const char *kind = nullptr, const char *parameter = "") noexcept {
   try {
-    const std::string text = format_text(format, args);
+    std::string text = format_text(format, args);
     add(std::string(message_code) + ": " + text);
     log(logs::kError, code, message_code, text);
     if (faults::checking()) faults::refused(code, text);
+    messages().refusal = {code, kind, parameter, std::move(text)};
   } catch (const std::bad_alloc &) {
     t_lost = true;
   }
@@ -149,6 +152,27 @@ Status fail(Status code, const char *format, ...) noexcept {
   va_end(args);
   t_last_error = code;
   return code;
+}
+
+Status fail_about(const char *kind, const char *parameter, Status code, const char *format,
+                  ...) noexcept {
+  va_list args;
+  va_start(args, format);
+  add_formatted(code, message_code_of(code), format, args, kind, parameter);
+  va_end(args);
+  t_last_error = code;
+  return code;
+}
+
+Status reported_as(Status code) noexcept {
+  if (auto *mine = PerThread<ThreadMessages>::try_get()) mine->refusal.status = code;
+  t_last_error = code;
+  return code;
+}
+
+Refusal take_refusal() noexcept {
+  auto *mine = PerThread<ThreadMessages>::try_get();
+  return mine == nullptr ? Refusal{} : std::exchange(mine->refusal, {});
 }
 
 Status inform(Status code, const char *format, ...) noexcept {

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <type_traits>
 
+#include "core/refusal.h"
 #include "core/statuses.h"
 #include "ops/view.h"
 
@@ -76,23 +77,24 @@ EMU_HANDLE(aclScalarList)
 #undef EMU_HANDLE
 
 Check &Check::null(const char *parameter) {
-  status_ = fail(kNullPointer, "%s: %s is null", op_, parameter);
+  status_ = fail_about("null", parameter, kNullPointer, "%s: %s is null", op_, parameter);
   return *this;
 }
 
 Check &Check::stale(const char *parameter) {
-  status_ = fail(refusal_, "%s: %s was destroyed or is not a handle of this kind", op_, parameter);
+  status_ = fail_about("value", parameter, refusal_,
+                       "%s: %s was destroyed or is not a handle of this kind", op_, parameter);
   return *this;
 }
 
 Check &Check::uncountable(const char *parameter, const aclTensor &given) {
-  status_ = fail(refusal_,
-                 "%s: %s has shape %s, strides %s and offset %lld; its elements, or the bytes from "
-                 "the first to the last, are more than 64 bits can count",
-                 op_, parameter,
-                 shape_text(given.shape.data(), static_cast<int>(given.shape.size())).c_str(),
-                 shape_text(given.strides.data(), static_cast<int>(given.strides.size())).c_str(),
-                 static_cast<long long>(given.offset));
+  status_ = fail_about(
+      "shape", parameter, refusal_,
+      "%s: %s has shape %s, strides %s and offset %lld; its elements, or the bytes from "
+      "the first to the last, are more than 64 bits can count",
+      op_, parameter, shape_text(given.shape.data(), static_cast<int>(given.shape.size())).c_str(),
+      shape_text(given.strides.data(), static_cast<int>(given.strides.size())).c_str(),
+      static_cast<long long>(given.offset));
   return *this;
 }
 
@@ -113,8 +115,8 @@ Check &Check::dtype(const char *parameter, const aclScalar *scalar, DtypeSet ref
 
 Check &Check::dtype_in(const char *parameter, aclDataType given, DtypeSet allowed) {
   if (ok() && !contains(allowed, given)) {
-    status_ = fail(refusal_, "%s: %s has dtype %s; allowed: %s", op_, parameter, dtype_name(given),
-                   dtype_list(allowed).c_str());
+    status_ = fail_about("dtype", parameter, refusal_, "%s: %s has dtype %s; allowed: %s", op_,
+                         parameter, dtype_name(given), dtype_list(allowed).c_str());
   }
   return *this;
 }
@@ -122,8 +124,9 @@ Check &Check::dtype_in(const char *parameter, aclDataType given, DtypeSet allowe
 Check &Check::same_dtype(const char *parameter, aclDataType given, const char *other,
                          aclDataType expected) {
   if (ok() && given != expected) {
-    status_ = fail(refusal_, "%s: %s has dtype %s; it must have that of %s, %s", op_, parameter,
-                   dtype_name(given), other, dtype_name(expected));
+    status_ =
+        fail_about("dtype", parameter, refusal_, "%s: %s has dtype %s; it must have that of %s, %s",
+                   op_, parameter, dtype_name(given), other, dtype_name(expected));
   }
   return *this;
 }
@@ -131,7 +134,8 @@ Check &Check::same_dtype(const char *parameter, aclDataType given, const char *o
 Check &Check::castable(aclDataType from, const char *parameter, aclDataType to) {
   if (ok() && !can_cast(from, to)) {
     // Programs look for the words in the middle, which CANN's text has too.
-    status_ = fail(refusal_,
+    status_ =
+        fail_about("dtype", parameter, refusal_,
                    "%s: the result's dtype %s can't be cast to the desired output type %s of %s",
                    op_, dtype_name(from), dtype_name(to), parameter);
   }
@@ -142,8 +146,8 @@ Check &Check::rank(const char *parameter, const aclTensor *tensor, int lowest, i
   if (!ok() || tensor == nullptr) return *this;
   const int rank = static_cast<int>(tensor->rank());
   if (rank < lowest || rank > highest) {
-    status_ = fail(refusal_, "%s: %s has %d dimensions; allowed: %d to %d", op_, parameter, rank,
-                   lowest, highest);
+    status_ = fail_about("rank", parameter, refusal_, "%s: %s has %d dimensions; allowed: %d to %d",
+                         op_, parameter, rank, lowest, highest);
   }
   return *this;
 }
@@ -153,8 +157,9 @@ Check &Check::shape(const char *parameter, const aclTensor *tensor, const Layout
   const Layout given = layout_of(*tensor);
   if (!same_shape(given, expected)) {
     // "CheckShape failed" stands in CANN's text too, and programs look for it.
-    status_ = fail(refusal_, "%s: CheckShape failed: %s has shape %s; expected %s", op_, parameter,
-                   shape_text(given).c_str(), shape_text(expected).c_str());
+    status_ = fail_about("shape", parameter, refusal_,
+                         "%s: CheckShape failed: %s has shape %s; expected %s", op_, parameter,
+                         shape_text(given).c_str(), shape_text(expected).c_str());
   }
   return *this;
 }
@@ -169,8 +174,8 @@ Check &Check::shape_or_one_element(const char *parameter, const aclTensor *tenso
 
 Check &Check::plain_format(const char *parameter, const aclTensor *tensor) {
   if (!ok() || tensor == nullptr || !is_private(tensor->format)) return *this;
-  status_ = fail(
-      refusal_,
+  status_ = fail_about(
+      "format", parameter, refusal_,
       "%s: %s is in the private format %s; allowed: ND, NCHW, NHWC and the like. Cast it first.",
       op_, parameter, format_name(tensor->format));
   return *this;
@@ -179,8 +184,9 @@ Check &Check::plain_format(const char *parameter, const aclTensor *tensor) {
 Check &Check::same_format(const char *parameter, const aclTensor *tensor, const char *other,
                           const aclTensor *model) {
   if (ok() && tensor->format != model->format) {
-    status_ = fail(refusal_, "%s: %s has format %s; it must have that of %s, %s", op_, parameter,
-                   format_name(tensor->format), other, format_name(model->format));
+    status_ = fail_about("format", parameter, refusal_,
+                         "%s: %s has format %s; it must have that of %s, %s", op_, parameter,
+                         format_name(tensor->format), other, format_name(model->format));
   }
   return *this;
 }

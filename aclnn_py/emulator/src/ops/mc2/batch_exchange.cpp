@@ -293,8 +293,8 @@ Status plan_batch(const BatchCall &a, uint64_t *workspace_size, aclOpExecutor **
   auto p = std::make_shared<Problem>();
   p->sizes = check_shapes(check, a);
   if (!check.ok()) return check.status();
-  if (const Status s = find_group(a.op, a.group_ep, &p->ep)) return s;
-  if (const Status s = find_group(a.op, a.group_tp, &p->tp)) return s;
+  if (const Status s = find_group(a.op, a.group_ep, &p->ep, "groupEp")) return s;
+  if (const Status s = find_group(a.op, a.group_tp, &p->tp, "groupTp")) return s;
   Check tiling = tiling_check(a.op);
   tiling.that(p->ep->size() == a.ep,
               "epWorldSize is %" PRId64 ", but the communicator %s has %u ranks", a.ep,

@@ -150,7 +150,8 @@ void check_buffer(Check &check, const ExpertAttributes &a, Chip chip, const Expe
 
 Status find(const ExpertAttributes &a, const char *group, const char *size_name, int64_t size,
             std::shared_ptr<hccl::Communicator> *found) {
-  if (const Status s = find_group(a.op, group, found)) return s;
+  const char *parameter = *size_name == 'e' ? "groupEp" : "groupTp";
+  if (const Status s = find_group(a.op, group, found, parameter)) return s;
   Check check = tiling_check(a.op);
   check.that((*found)->size() == size, "%s is %" PRId64 ", but the communicator %s has %u ranks",
              size_name, size, (*found)->name().c_str(), (*found)->size());

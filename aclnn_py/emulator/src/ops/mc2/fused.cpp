@@ -5,8 +5,10 @@
 #include <string>
 
 #include "core/device.h"
+#include "core/refusal.h"
 #include "core/statuses.h"
 #include "hccl/arguments.h"
+#include "hccl/described.h"
 
 namespace emu {
 namespace {
@@ -59,14 +61,17 @@ void check_comm_turn(Check &check, int64_t given) {
 }
 
 Status find_group(const char *op, const char *group,
-                  std::shared_ptr<hccl::Communicator> *communicator) {
-  if (!group) return fail(kTiling, "%s: group is null; it is the name HcclGetCommName gives.", op);
+                  std::shared_ptr<hccl::Communicator> *communicator, const char *parameter) {
+  if (!group)
+    return fail_about("null", parameter, kTiling,
+                      "%s: %s is null; it is the name HcclGetCommName gives.", op, parameter);
+  if ((*communicator = hccl::find_described(group))) return 0;
   int device = 0;
   if (const Status s = current_device(op, &device)) return s;
   *communicator = hccl::find_communicator(device, group);
   if (*communicator) return 0;
-  return fail(
-      kRuntimeError,
+  return fail_about(
+      "value", parameter, kRuntimeError,
       "%s: device %d has no communicator named \"%.127s\"; the name comes from HcclGetCommName.",
       op, device, group);
 }

@@ -29,9 +29,10 @@ void check_comm_turn(Check &check, int64_t given);
 enum class Ranks : uint8_t { sliced, all_reduce };
 
 // The communicator that `group` names on the device of the thread's context: 561002 for a null
-// name, 361001 for one that the device does not have.
+// name, 361001 for one that the device does not have. `parameter` gives it.
 Status find_group(const char *op, const char *group,
-                  std::shared_ptr<hccl::Communicator> *communicator);
+                  std::shared_ptr<hccl::Communicator> *communicator,
+                  const char *parameter = "group");
 
 // 561002 unless the fused kernels exist for that number of ranks on this chip.
 Status check_world_size(const char *op, Ranks ranks, hccl::Communicator &communicator);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "aclnnop/mc2.h"
+#include "core/refusal.h"
 #include "core/statuses.h"
 #include "ops/mc2/fused.h"
 #include "ops/mc2/partial.h"
@@ -287,7 +288,7 @@ EMU_OPERATOR(GroupedMatMulAllReduce,
     tiling.that(p.count() > 0, "x has no rows");
     return tiling.status();
   };
-  if (inner() != 0) return emu::kInvalid;
+  if (inner() != 0) return emu::reported_as(emu::kInvalid);
   p.dtype = x->members[0]->dtype;
   if (const Status s = travelling_dtype(kOp, p.dtype, &p.travelling)) return s;
   PlanBuilder plan(kOp);

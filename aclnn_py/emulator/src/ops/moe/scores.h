@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/refusal.h"
 #include "ops/float_kernels.h"
 #include "ops/shared/rows.h"
 
@@ -37,7 +38,7 @@ inline void highest_first(const float *scores, int64_t count, std::vector<int64_
 // The status of a refused call whose operator notices what the tiling would refuse before it asks:
 // 561103 in place of 561002.
 inline Status noticed_early(const Check &check) {
-  return check.status() == kTiling ? kInnerNull : check.status();
+  return check.status() == kTiling ? reported_as(kInnerNull) : check.status();
 }
 
 // The values of a tensor of integers or truth values in row-major order; none when it is absent.

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "aclnnop/norm.h"
+#include "core/refusal.h"
 #include "core/statuses.h"
 #include "ops/norm/rms.h"
 #include "ops/shared/mx_check.h"
@@ -72,7 +73,7 @@ Status plan_rms_mx(const RmsMxArguments &a, bool added, uint64_t *workspace_size
   MxFormat format;
   if (const Status s = check_chip(check_given(a, added), kInnerNull)) return s;
   // Whatever is wrong but a null pointer has one status.
-  if (!check_rms_mx(a, added, &format).ok()) return kInnerNull;
+  if (!check_rms_mx(a, added, &format).ok()) return reported_as(kInnerNull);
   PlanBuilder plan(a.op, KernelTime::linear);
   const size_t first = plan.input(a.x), second = added ? plan.input(a.other) : first;
   const size_t gamma = plan.input(a.gamma), beta = plan.input(a.beta);
