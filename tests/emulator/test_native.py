@@ -43,6 +43,7 @@ RUNS = [
     ("queues.cpp", [], {}),
     ("queues.cpp", [], {"ACLNN_PY_CHECK": "1"}),
     ("sharing.cpp", [], {}),
+    ("storage.cpp", [], {}),
     ("threads.cpp", [], {}),
     ("ranks.cpp", [], {}),
     ("settings.cpp", ["."], {}),

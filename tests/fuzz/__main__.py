@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # `helpers`
 
 from .budget import Budget
 
-FUZZERS = ("operators", "scalars", "scarce", "wire", "records", "traces")
+FUZZERS = ("operators", "scalars", "scarce", "edges", "wire", "records", "traces")
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -40,6 +40,7 @@ from .cases import FREED_DATA, HOST_DATA, NO_DATA, Case, Same, Stale, Text, Wron
 from .sanitizer import Shadow
 
 POOL = 1 << 20
+UNIT = 2 << 20  # of mapped memory
 PAGE = 4096  # what a block has behind its end, up to here, can be touched as on a device
 GUARD = 256
 MARGIN = 16 << 10
@@ -194,6 +195,8 @@ class Machine:
         self._executor = ffi.new("void **")
         self._shadow = Shadow()
         self._spread: dict[int, int] = {}
+        # Addresses of tensors that lie elsewhere, by their number in the call.
+        self.moved: dict[int, int] = {}
 
     def make(self, case: Case, note: Any = None) -> Result:
         """Make the calls of a case; ``note(step)`` is told before each call of the library."""
@@ -269,7 +272,17 @@ class Machine:
         self._used = max(at + MARGIN, 0)
         top = max(used, self._used)
         self._memory[:top] = image[:top]
+        for number, address in self.moved.items():
+            self._move(tensors[number], address)
         return tensors
+
+    def _move(self, tensor: TensorSpec, address: int) -> None:
+        """Give a placed tensor an address outside the block, and what the block has of it."""
+        start = self._addresses[id(tensor)]
+        room = UNIT - address % UNIT
+        data = self._image[start : start + min(room, SLOT)].tobytes()
+        ctypes.memmove(address, data, len(data))
+        self._addresses[id(tensor)] = address - self._block
 
     def _fill(self, tensor: TensorSpec, first: int, start: int, end: int) -> None:
         name = tensor.dtype if isinstance(tensor.dtype, str) else "uint8"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every operator with scalars of every dtype, and with each of its allocations refused."""
+"""Every operator with scalars of every dtype, each allocation refused, at the edge of memory."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ import json
 
 import pytest
 
-from . import sanitizer, scalars, scarce
+from . import edges, sanitizer, scalars, scarce
 from .budget import Budget
 from .worker import names_of, walked
 
 pytestmark = pytest.mark.emulator_only(reason="a device that dies takes the machine with it")
 
 SCALARS = 8_000  # of the cases: all of them take half a minute
+EDGES = 400  # of 8,000 cases: all of them take two minutes
 SCARCE = 2_000  # of 4,200 cases: all of them take more than a minute
 
 
@@ -33,6 +34,15 @@ def test_every_operator_bears_the_failure_of_each_allocation(
     assert scarce.fuzz(budget) == 0, json.dumps(budget.defects, indent=1)
     assert set(budget.tally) <= {"refused", "succeeded", "phase one alone"}, budget.table()
     assert budget.tally["refused"] > 10_000, budget.table()
+
+
+@pytest.mark.skipif(sanitizer.sanitized(), reason="the sanitizer has no closed pages")
+def test_packed_tensors_and_blocks_are_not_read_beyond_memory() -> None:
+    budget = Budget(calls=EDGES)
+    assert edges.fuzz(budget) == 0, json.dumps(budget.defects, indent=1)
+    assert budget.tally["at the end"] > EDGES // 4, budget.table()
+    assert budget.tally["never at the end"] == 0, budget.table()
+    assert budget.tally["refused 161002"] > EDGES // 10, budget.table()
 
 
 @pytest.mark.parametrize(

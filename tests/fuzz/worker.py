@@ -49,7 +49,7 @@ def case_of(names: list[str], seed: int, number: int, kept: tuple[int, ...] | No
     """Return a case by its number; ``kept`` are the mutations to apply, all of them by default."""
     rng = random.Random(f"{seed}/{number}")
     name = names[number % len(names)]
-    call: Call = rng.choice(_calls(name))
+    call: Call = rng.choice(calls_here(name))
     count = rng.choices(range(MOST_MUTATIONS + 1), (1, 12, 8, 4))[0]
     seeds = [rng.getrandbits(63) for _ in range(count)]
     if kept is not None:
@@ -60,7 +60,8 @@ def case_of(names: list[str], seed: int, number: int, kept: tuple[int, ...] | No
 _known: dict[str, list[Call]] = {}
 
 
-def _calls(name: str) -> list[Call]:
+def calls_here(name: str) -> list[Call]:
+    """Return the calls of an operator that the chip takes."""
     if name not in _known:
         # Asked of the environment: a process that only writes cases down loads no device.
         newer = os.environ.get("ACLNN_PY_EMULATOR_SOC", "").startswith("Ascend950")

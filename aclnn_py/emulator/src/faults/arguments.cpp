@@ -10,6 +10,7 @@
 #include "faults/findings.h"
 #include "faults/launches.h"
 #include "faults/objects.h"
+#include "meta/fractal.h"
 #include "meta/parameter_names.h"
 #include "meta/pieces.h"
 
@@ -144,7 +145,10 @@ void look_at_tensor(const char *routine, const aclTensor &tensor) {
   const int64_t elements = tensor.storage_shape.count(), bits = dtype_bits(tensor.dtype);
   if (elements >= INT64_MAX / std::max<int64_t>(bits, 1)) return;
   const int64_t storage = (elements * bits + 7) / 8;
-  if (!is_fractal(tensor) && !tensor.storage_shape.empty() && (low < 0 || high > storage)) {
+  const bool within = is_fractal(tensor)
+                          ? within_storage(tensor)
+                          : tensor.storage_shape.empty() || (low >= 0 && high <= storage);
+  if (!within) {
     finding("view beyond its storage", std::string(routine) +
                                            ": shape, strides and offset reach bytes " +
                                            std::to_string(low) + " to " + std::to_string(high) +

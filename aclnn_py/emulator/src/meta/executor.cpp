@@ -22,6 +22,7 @@
 #include "faults/pages.h"
 #include "meta/dumps.h"
 #include "meta/executor_state.h"
+#include "meta/fractal.h"
 #include "meta/parameter_names.h"
 #include "meta/pieces.h"
 
@@ -346,6 +347,16 @@ Status PlanBuilder::finish(Kernel kernel, uint64_t *workspace_size, aclOpExecuto
                 op_);
   }
   PlanState &plan = *executor_->plan;
+  for (size_t i = 0; i < plan.tensors.size(); ++i) {
+    const PlanTensor &entry = plan.tensors[i];
+    if (!entry.present || within_storage(entry.tensor)) continue;
+    return fail(kInvalid,
+                "%sGetWorkspaceSize: %s is in FRACTAL_NZ and reaches, with offset %lld and its "
+                "strides, beyond the %lld elements of its storage.",
+                op_, parameter_text(op_, plan.tensors, i).c_str(),
+                static_cast<long long>(entry.tensor.offset),
+                static_cast<long long>(entry.tensor.storage_shape.count()));
+  }
   plan.op = op_;
   plan.moves = moves();
   plan.kernel = std::move(kernel);

@@ -11,4 +11,12 @@ namespace emu {
 // keep weights of 4 bits as wide as 16-bit kinds, also where eight numbers are called one element.
 aclDataType block_dtype(const aclTensor &tensor);
 
+// Elements of all blocks of a tensor of 2 dimensions or more; kUncountable when 64 bits cannot
+// count them.
+int64_t block_elements(const aclTensor &tensor);
+
+// Whether a tensor in FRACTAL_NZ reads nothing beyond the storage it was described with, at its
+// offset and strides. True for any other tensor: of these the memory decides, when the kernel runs.
+bool within_storage(const aclTensor &tensor);
+
 }  // namespace emu

@@ -34,12 +34,7 @@ bool aclTensor::reach(int64_t *low, int64_t *high) const {
   *high = ((last + 1) * bits + 7) / 8;
   // Operators that know no blocks read such a tensor by its strides.
   if (emu::is_fractal(*this) && shape.size() >= 2) {
-    const size_t rank = shape.size();
-    const bool flipped = emu::fractal_flipped(*this);
-    emu::Checked bytes = emu::fractal_elements(
-        emu::block_dtype(*this), shape[rank - (flipped ? 1 : 2)], shape[rank - (flipped ? 2 : 1)]);
-    for (size_t i = 0; i + 2 < rank; ++i) bytes *= shape[i];
-    bytes = bytes * bits + offset * bits;
+    const emu::Checked bytes = (emu::Checked(emu::block_elements(*this)) + offset) * bits;
     *high = std::max(*high, bytes.fits() ? bytes.value() / 8 : INT64_MAX);
   }
   return true;
@@ -65,6 +60,31 @@ aclDataType block_dtype(const aclTensor &tensor) {
   // Two elements of eight numbers each.
   if (bits == 32 && columns == fractal_columns(ACL_COMPLEX128)) return ACL_COMPLEX128;
   return tensor.dtype;
+}
+
+int64_t block_elements(const aclTensor &tensor) {
+  const size_t rank = tensor.rank(), flipped = fractal_flipped(tensor) ? 1 : 0;
+  Checked elements = fractal_elements(block_dtype(tensor), tensor.shape[rank - 2 + flipped],
+                                      tensor.shape[rank - 1 - flipped]);
+  for (size_t i = 0; i + 2 < rank; ++i) elements *= tensor.shape[i];
+  return elements.fits() ? elements.value() : kUncountable;
+}
+
+bool within_storage(const aclTensor &tensor) {
+  const Dims &storage = tensor.storage_shape;
+  if (!is_fractal(tensor) || tensor.rank() < 2 || storage.empty() || tensor.numel() == 0)
+    return true;
+  Checked first = tensor.offset, last = tensor.offset;
+  for (size_t i = 0; i < tensor.rank(); ++i) {
+    const Checked span = Checked(tensor.shape[i] - 1) * tensor.strides[i];
+    (span.value() < 0 ? first : last) += span;
+  }
+  // Programs also give the number of elements, without the padding of the last blocks.
+  const bool in_blocks = storage.size() >= 4 && storage[storage.size() - 2] == kFractalRows;
+  const Checked end = Checked(in_blocks ? block_elements(tensor) : tensor.numel()) + tensor.offset;
+  const int64_t room = storage.count();
+  return first.value() >= 0 && last.fits() && last.value() < room && end.fits() &&
+         end.value() <= room;
 }
 
 bool fractal_flipped(const aclTensor &tensor) {
