@@ -23,6 +23,7 @@ EMULATOR = ROOT / "aclnn_py" / "emulator" / "src"
 OWN = {
     "aclnn_py_emulator_contract",
     "aclnn_py_emulator_describe",  # for gdb
+    "aclnn_py_emulator_memory_origin",  # for the doctor
     "aclnn_py_emulator_python_reports",
     "aclnn_py_emulator_take_report",
 }
