@@ -3,9 +3,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = ["Argument", "BrokenRule"]
+__all__ = ["Argument", "BrokenRule", "lines_of", "shortened"]
+
+# A call with more arguments is told in fewer lines.
+_SMALL_CALL = 12
+_MOST_LINES = 16
+_MOST_WIDTH = 500
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,3 +94,37 @@ class BrokenRule:
 
     def __str__(self) -> str:
         return f"{self.argument}: {self.rule}"
+
+
+def lines_of(arguments: Iterable[Argument]) -> list[str]:
+    """Return the arguments as a message has them: what decides first, nothing buried.
+
+    Of a call with many arguments, tensors have a line each, and those that are not left out share
+    one, as do the names of those that are.
+    """
+    given = list(arguments)
+    if len(given) <= _SMALL_CALL:
+        return shortened([str(argument) for argument in given], "arguments")
+    lines = shortened([str(one) for one in given if one.shape is not None], "arguments")
+    rest = [one for one in given if one.shape is None]
+    plain = ", ".join(str(one) for one in rest if one.value != "None")
+    absent = ", ".join(one.name for one in rest if one.value == "None")
+    return lines + shortened(
+        [plain] * bool(plain) + [f"None: {absent}"] * bool(absent), "arguments"
+    )
+
+
+def shortened(lines: list[str], attribute: str) -> list[str]:
+    """Return the first and the last lines, and how many others an attribute of the exception has.
+
+    A list of a thousand tensors must not bury what a message says; outputs come last.
+    """
+    left = len(lines) - _MOST_LINES
+    if left > 0:
+        half = _MOST_LINES // 2
+        told = f"... {left} more, see `{attribute}` of the exception"
+        lines = [*lines[:half], told, *lines[-half:]]
+    return [
+        line if len(line) <= _MOST_WIDTH else f"{line[:_MOST_WIDTH]}... ({len(line)} characters)"
+        for line in lines
+    ]

@@ -17,6 +17,7 @@ from aclnn_py.errors import (
     OutOfMemoryError,
     SymbolNotFoundError,
 )
+from aclnn_py.errors.evidence import lines_of
 from aclnn_py.operators.describe.argument_text import echo
 from aclnn_py.operators.describe.operator import Operator
 from aclnn_py.operators.record.sketch import FailedCall
@@ -123,7 +124,9 @@ def _creation_error(
     # aclCreate* say no more than null.
     text = f"{op.c_name}: {routine} refused {where}"
     error = InvalidArgumentError(f"{text}: {detail}" if detail else text)
-    error.args = ("\n".join([error.args[0], *(f"  {line}" for line in echo(op, values))]),)
+    error.args = (
+        "\n".join([error.args[0], *(f"  {line}" for line in lines_of(echo(op, values)))]),
+    )
     return error
 
 
