@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from aclnn_py.late import lead as _lead
+from aclnn_py.late import load as _load
 
 if TYPE_CHECKING:
     from aclnn_py import distributed, errors, functional, ops, tools, xp
@@ -193,13 +194,13 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return import_module(f"aclnn_py.{name}")
+        return _load(f"aclnn_py.{name}")
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'aclnn_py' has no attribute {name!r}")
-    value = getattr(import_module(f"aclnn_py.{home}"), name)
+    value = getattr(_load(f"aclnn_py.{home}"), name)
     for companion in _COMPANIONS.get(home, ()):
-        import_module(f"aclnn_py.{companion}")
+        _load(f"aclnn_py.{companion}")
     globals()[name] = value
     return value
 

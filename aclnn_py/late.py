@@ -10,15 +10,51 @@ that all others may import it.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-__all__ = ["HOOKS", "Hook", "HookError", "lead"]
+__all__ = ["HOOKS", "Hook", "HookError", "at_exit", "lead", "load"]
 
 
 class HookError(RuntimeError):
     """A mistake in this package: a hook leads nowhere, or is asked for a name it does not list."""
+
+
+class _Exit:
+    """What is raised while Python is exiting; the module of the class says it when it is loaded."""
+
+    error: type[Exception] = ImportError
+
+
+def at_exit(error: type[Exception]) -> None:
+    """Say which class of exception stands for a module that Python, exiting, imports no more."""
+    _Exit.error = error
+
+
+def load(name: str) -> ModuleType:
+    """Import a module of the package at its first use.
+
+    Parameters
+    ----------
+    name : str
+        Its full name.
+
+    Raises
+    ------
+    ClosedError
+        Python is exiting and imports nothing any more, as when a ``__del__`` calls the package.
+    """
+    try:
+        return import_module(name)
+    except ImportError as error:
+        if sys.meta_path is not None:
+            raise
+        raise _Exit.error(
+            "the device is closed, because Python is exiting: make this call before the program"
+            " ends, in a `with` block or a function of atexit instead of a __del__"
+        ) from error
 
 
 class Hook:
@@ -56,7 +92,7 @@ class Hook:
                     f"late.{self.name}.{callee} leads nowhere; aclnn_py/__init__.py has to say "
                     f"where with late.lead({{{self.name!r}: ...}})"
                 )
-            module = self.module = import_module(self.home)
+            module = self.module = load(self.home)
         return getattr(module, callee)
 
 

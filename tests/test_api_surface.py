@@ -24,6 +24,7 @@ OWN = {
     "aclnn_py_emulator_contract",
     "aclnn_py_emulator_describe",  # for gdb
     "aclnn_py_emulator_describe_group",
+    "aclnn_py_emulator_memory_origin",  # for the doctor
     "aclnn_py_emulator_python_reports",
     "aclnn_py_emulator_refusal",
     "aclnn_py_emulator_set_chip",

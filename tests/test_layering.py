@@ -267,6 +267,8 @@ WAYS_UP = {
     "by text": 'from importlib import import_module\nimport_module("aclnn_py.tools")',
     "by another name": "from importlib import import_module as load\nload(name)",
     "by a text put together": 'import importlib\nimportlib.import_module(f"aclnn_py.{name}")',
+    "by the package's loader": 'from aclnn_py.late import load\nload("aclnn_py.tools")',
+    "by the loader of a module": 'from aclnn_py import late\nlate.load("aclnn_py.tools")',
     "by running a text": 'exec("import aclnn_py.tools")',
     "by the builtin": '__import__("aclnn_py.tools")',
     "by the builtin's name": 'getattr(builtins, "__import__")("aclnn_py.tools")',

@@ -7,8 +7,9 @@ first used, so that a program pays only for what it writes.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from aclnn_py.late import load as _load
 
 if TYPE_CHECKING:
     from aclnn_py.array.arithmetic import apply
@@ -141,6 +142,6 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'aclnn_py.array' has no function {name!r}")
     module, _, other = _HOMES[name].partition(".")
-    function = getattr(import_module(f"aclnn_py.array.{module}"), other or name)
+    function = getattr(_load(f"aclnn_py.array.{module}"), other or name)
     globals()[name] = function
     return function

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from importlib import import_module
 from typing import Any
+
+from aclnn_py.late import load as _load
 
 __all__ = ["BY_CHOICE", "HOMES", "REFUSED", "evaluator", "refusal"]
 
@@ -121,7 +122,7 @@ def evaluator(name: str) -> Callable[..., Any] | None:
     module = HOMES.get(name)
     if module is None:
         return None
-    home = import_module(f"aclnn_py.array.{module}")
+    home = _load(f"aclnn_py.array.{module}")
     attribute = name.replace(".", "_")
     found: Callable[..., Any] = getattr(home, f"{attribute}_", None) or getattr(home, attribute)
     return found

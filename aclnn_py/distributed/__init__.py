@@ -7,8 +7,9 @@ library.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from aclnn_py.late import load as _load
 
 if TYPE_CHECKING:
     from aclnn_py.distributed.collectives import (
@@ -201,7 +202,7 @@ def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"aclnn_py.{home}"), name)
+    value = getattr(_load(f"aclnn_py.{home}"), name)
     globals()[name] = value
     return value
 

@@ -3,9 +3,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = ["Argument", "BrokenRule"]
+__all__ = ["Argument", "BrokenRule", "lines_of"]
+
+# A call with more arguments is told in fewer lines.
+_SMALL_CALL = 12
+_MOST_LINES = 16
+_MOST_WIDTH = 500
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,3 +106,35 @@ class BrokenRule:
     def __str__(self) -> str:
         named = not self.argument or f" {self.argument} " in f" {self.rule} "
         return self.rule if named else f"{self.argument}: {self.rule}"
+
+
+def lines_of(arguments: Iterable[Argument]) -> list[str]:
+    """Return the arguments as a message has them: what decides first, nothing buried.
+
+    Of a call with many arguments, tensors have a line each, and those that are not left out share
+    one, as do the names of those that are.
+    """
+    given = list(arguments)
+    if len(given) <= _SMALL_CALL:
+        return _shortened([str(argument) for argument in given])
+    lines = _shortened([str(one) for one in given if one.shape is not None])
+    rest = [one for one in given if one.shape is None]
+    plain = ", ".join(str(one) for one in rest if one.value != "None")
+    absent = ", ".join(one.name for one in rest if one.value == "None")
+    return lines + _shortened([plain] * bool(plain) + [f"None: {absent}"] * bool(absent))
+
+
+def _shortened(lines: list[str]) -> list[str]:
+    """The first and the last lines, and how many others the exception has.
+
+    A list of a thousand tensors must not bury what a message says; outputs come last.
+    """
+    left = len(lines) - _MOST_LINES
+    if left > 0:
+        half = _MOST_LINES // 2
+        told = f"... {left} more, see `arguments` of the exception"
+        lines = [*lines[:half], told, *lines[-half:]]
+    return [
+        line if len(line) <= _MOST_WIDTH else f"{line[:_MOST_WIDTH]}... ({len(line)} characters)"
+        for line in lines
+    ]

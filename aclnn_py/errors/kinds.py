@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from aclnn_py import late
 from aclnn_py.errors.base import AclnnPyError
 
 __all__ = [
@@ -27,6 +28,9 @@ class ReleaseWarning(ResourceWarning):
 
 class ClosedError(AclnnPyError, RuntimeError):
     """An object was used after it was closed, or an executor after it was consumed."""
+
+
+late.at_exit(ClosedError)
 
 
 class CaptureError(AclnnPyError, RuntimeError):

@@ -9,22 +9,9 @@ from typing import Any
 
 from aclnn_py import late
 from aclnn_py.errors.base import AclnnPyError
-from aclnn_py.errors.evidence import Argument, BrokenRule
+from aclnn_py.errors.evidence import Argument, BrokenRule, lines_of
 
 __all__ = ["AclError", "AclnnError", "HcclError", "StatusError"]
-
-_MAX_LINES = 40
-_MAX_WIDTH = 500
-
-
-def _shortened(lines: list[str], attribute: str) -> list[str]:
-    """Lines of a message: a list of a thousand tensors must not bury what it says."""
-    shown = [
-        line if len(line) <= _MAX_WIDTH else f"{line[:_MAX_WIDTH]}... ({len(line)} characters)"
-        for line in lines[:_MAX_LINES]
-    ]
-    left = len(lines) - len(shown)
-    return [*shown, f"... and {left} more, see `{attribute}` of the exception"] if left else shown
 
 
 class StatusError(AclnnPyError, RuntimeError):
@@ -117,8 +104,7 @@ class StatusError(AclnnPyError, RuntimeError):
         lines = [text, *(f"  {line}" for line in words), *(f"  broken rule: {r}" for r in rules)]
         if self.hint:
             lines.append(f"  next: {self.hint}")
-        echoed = _shortened([str(argument) for argument in self.arguments], "arguments")
-        lines += [f"  {argument}" for argument in echoed]
+        lines += [f"  {line}" for line in lines_of(self.arguments)]
         lines += [f"  {line}" for line in self.launches]
         lines += [f"  {line}" for line in self.verdict.splitlines()]
         if self.meaning:  # the number is a known one

@@ -10,8 +10,9 @@ is loaded when it is first named; `dir(functional)` lists them all.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from aclnn_py.late import load as _load
 
 if TYPE_CHECKING:
     from aclnn_py.functional.activation import *  # noqa: F403
@@ -524,7 +525,7 @@ if not TYPE_CHECKING:
     def __getattr__(name: str) -> Any:
         if name not in _HOMES:
             raise AttributeError(f"module 'aclnn_py.functional' has no function {name!r}")
-        function = getattr(import_module(f"aclnn_py.functional.{_HOMES[name]}"), name)
+        function = getattr(_load(f"aclnn_py.functional.{_HOMES[name]}"), name)
         globals()[name] = function
         return function
 

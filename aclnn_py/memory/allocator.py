@@ -24,7 +24,13 @@ from typing import Any
 
 from aclnn_py._ffi import C, ffi, lib
 from aclnn_py._ffi.settings import chosen, enabled
-from aclnn_py.errors import AclnnPyError, AllocatorError, OutOfMemoryError, ReleaseWarning
+from aclnn_py.errors import (
+    AclnnPyError,
+    AllocatorError,
+    OutOfMemoryError,
+    ReleaseWarning,
+    StatusError,
+)
 from aclnn_py.memory.block import Block, release_when_idle
 from aclnn_py.runtime import capture_rules, initialization
 from aclnn_py.runtime.current import thread
@@ -296,14 +302,14 @@ class Allocator:
             context = lib.ap_current_stream()
         else:
             context = ffi.NULL if for_host or stream is None else stream.context
-        wanted = int(lib.ap_block_nbytes(nbytes))
+        wanted, refusal = int(lib.ap_block_nbytes(nbytes)), ""
         for attempt in (self._look_at_streams, self._drain):
             attempt()
             address = int(lib.ap_pool_take(self.pool, nbytes, context, use))
             if address:
                 return address
             for segment in _segments(wanted):
-                address = self._ask(segment)
+                address, refusal = self._ask(segment)
                 if not address:
                     continue
                 taken = int(lib.ap_pool_grow(self.pool, address, segment, nbytes, use))
@@ -312,15 +318,15 @@ class Allocator:
                 lib.ap_pool_unreserve(self.pool, segment)
                 self.raw.free_at(address, self.device)
                 raise OutOfMemoryError("no host memory for the books of the allocator")
-        raise self._shortage(nbytes, wanted)
+        raise self._shortage(nbytes, wanted, refusal)
 
     def _direct_block(self, nbytes: int) -> DirectBlock:
-        address = self._ask(nbytes)
+        address, refusal = self._ask(nbytes)
         if not address:
             self._drain()
-            address = self._ask(nbytes)
+            address, refusal = self._ask(nbytes)
         if not address:
-            raise self._shortage(nbytes, nbytes)
+            raise self._shortage(nbytes, nbytes, refusal)
         block = DirectBlock(address, self.device)
         block.allocator = self
         block.nbytes = nbytes
@@ -332,7 +338,7 @@ class Allocator:
         if not lib.ap_pool_reserve(self.pool, length):
             self._drain()
             if not lib.ap_pool_reserve(self.pool, length):
-                raise self._shortage(nbytes, length)
+                raise self._shortage(nbytes, length, "")
         block = ExternalBlock(0, self.device)
         try:
             block.address = _checked(source.allocate(length, self.device.index))
@@ -351,22 +357,22 @@ class Allocator:
         lib.ap_pool_count(self.pool, length)
         return block
 
-    def _ask(self, nbytes: int) -> int:
-        """Ask the device for memory; 0 when it or the limit has no more."""
+    def _ask(self, nbytes: int) -> tuple[int, str]:
+        """Ask the device for memory; 0 and the device's words when it or the limit has no more."""
         if not lib.ap_pool_reserve(self.pool, nbytes):
-            return 0
+            return 0, ""
         out = ffi.new("void **")
         try:
             with self.device.as_active():
                 status = getattr(C, self.raw.allocate)(out, nbytes, *self.raw.arguments)
                 check_acl(status, self.raw.allocate, device=self.device.index)
-        except OutOfMemoryError:
+        except OutOfMemoryError as error:
             lib.ap_pool_unreserve(self.pool, nbytes)
-            return 0
+            return 0, error.detail if isinstance(error, StatusError) else ""
         except BaseException:
             lib.ap_pool_unreserve(self.pool, nbytes)
             raise
-        return int(ffi.cast("uintptr_t", out[0]))
+        return int(ffi.cast("uintptr_t", out[0])), ""
 
     def _look_at_streams(self) -> None:
         """Learn how far the streams are, without waiting."""
@@ -396,7 +402,7 @@ class Allocator:
         lib.ap_pool_read(self.pool, out)
         return out
 
-    def _shortage(self, nbytes: int, wanted: int) -> AclnnPyError:
+    def _shortage(self, nbytes: int, wanted: int, refusal: str) -> AclnnPyError:
         stats = self.statistics()
         text = f"{nbytes} bytes of {self.raw.what} were asked for. "
         if self.raw is DEVICE_MEMORY:
@@ -411,8 +417,11 @@ class Allocator:
             return OutOfMemoryError(
                 f"{text}The limit of {limit} forbids more: see set_memory_limit, or release buffers"
             )
-        error = error_of("acl", _NO_MEMORY, self.raw.allocate, device=self.device.index)
-        error.hint = f"{text}{error.hint}"
+        error = error_of(
+            "acl", _NO_MEMORY, self.raw.allocate, detail=refusal, device=self.device.index
+        )
+        # Where nothing is held there is nothing to release; the library's words say what to do.
+        error.hint = text + error.hint if stats.reserved_nbytes else text
         return error
 
 

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from aclnn_py.late import load as _load
 
 if TYPE_CHECKING:
     from aclnn_py.tools import config, doctor, explain, headers, operators, run
@@ -44,9 +45,9 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return import_module(f"{__name__}.{name}")
+        return _load(f"{__name__}.{name}")
     if name in _HOMES:
-        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        return getattr(_load(f"{__name__}.{_HOMES[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -8,6 +8,9 @@ import contextlib
 import os
 import sys
 from collections.abc import Sequence
+from typing import TextIO, cast
+
+from aclnn_py.tools.foreign_text import Escaping
 
 __all__ = ["main"]
 
@@ -27,6 +30,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         returns the status of the first rank that failed.
     """
     words = sys.argv[1:] if arguments is None else list(arguments)
+    with (
+        contextlib.redirect_stdout(cast(TextIO, Escaping(sys.stdout))),
+        contextlib.redirect_stderr(cast(TextIO, Escaping(sys.stderr))),
+    ):
+        return _main(words)
+
+
+def _main(words: list[str]) -> int:
     try:
         if words[:1] == ["headers"]:
             # Both pass their words on, and argparse cannot do so with words that look like options.
@@ -302,9 +313,7 @@ def _add_verify(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         " results, statuses and refusals, and write a report as HTML and as JSON. A fault of the"
         " device ends one process, and the next goes on. The exit status is 1 when a call differs.",
     )
-    parser.add_argument(
-        "pattern", nargs="?", default="", help="regular expression for C names (default: all)"
-    )
+    _add_patterns(parser)
     parser.add_argument("--html", default="verify.html", metavar="FILE", help="default verify.html")
     parser.add_argument(
         "--json", dest="as_json", default="verify.json", metavar="FILE", help="default verify.json"
@@ -335,7 +344,7 @@ def _verify(options: argparse.Namespace) -> int:
     from aclnn_py.tools.verify import command
 
     return command.run(
-        options.pattern,
+        options.patterns,
         html=options.html,
         as_json=options.as_json,
         seed=options.seed,
@@ -353,9 +362,7 @@ def _add_ops(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         " comes from, and whether the device in use has the operator. The exit status is 1 when"
         " nothing matches.",
     )
-    parser.add_argument(
-        "pattern", nargs="?", default="", help="part of a name, or a shell pattern such as 'quant*'"
-    )
+    _add_patterns(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON array")
     parser.add_argument(
         "--parameters", action="store_true", help="also show the parameters of each operator"
@@ -363,10 +370,20 @@ def _add_ops(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     parser.set_defaults(command=_ops)
 
 
+def _add_patterns(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "patterns",
+        nargs="*",
+        metavar="PATTERN",
+        help="an operator's Python or C name, a part that no operator has as its name, or a shell"
+        " pattern for the whole name such as 'quant*' (default: every operator)",
+    )
+
+
 def _ops(options: argparse.Namespace) -> int:
     from aclnn_py.tools import operators
 
-    return operators.run(options.pattern, as_json=options.json, with_parameters=options.parameters)
+    return operators.run(options.patterns, as_json=options.json, with_parameters=options.parameters)
 
 
 def _add_config(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

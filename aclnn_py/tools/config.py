@@ -21,6 +21,8 @@ __all__ = [
 
 # What programs written for CANN link: runtime, operator meta, operators, communication.
 _LIBRARIES = ("ascendcl", "nnopbase", "opapi", "hccl", "hcomm")
+# A shell splits what $(...) printed without looking at quotes; eval looks at them.
+_EXAMPLE = 'eval "c++ $(aclnn-py config --cflags) program.cpp $(aclnn-py config --libs)"'
 
 
 def include_directory() -> Path:
@@ -123,6 +125,9 @@ CHOICES: dict[str, tuple[str, Callable[[], list[str]]]] = {
 def run(*wanted: str) -> int:
     """Print what was asked for on one line.
 
+    One directory is printed as it is. Several words are quoted for a shell where they need it, and
+    a second line on standard error says how a shell reads them then.
+
     Parameters
     ----------
     *wanted : str
@@ -144,7 +149,16 @@ def run(*wanted: str) -> int:
     except FileNotFoundError as error:
         print(f"aclnn-py config: {error}", file=sys.stderr)
         return 1
+    if len(words) == 1:
+        print(words[0])
+        return 0
     print(shlex.join(words))
+    if any(shlex.quote(word) != word for word in words):
+        print(
+            f"aclnn-py config: {_package()} has blanks or other characters of the shell, so the"
+            f" words are quoted; let the shell read them: {_EXAMPLE}",
+            file=sys.stderr,
+        )
     return 0
 
 

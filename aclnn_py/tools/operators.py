@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 
@@ -17,7 +17,7 @@ from aclnn_py.operators.describe.documentation import DOCUMENT_MARK
 from aclnn_py.operators.launch.op import Op
 from aclnn_py.operators.launch.table import operator_named, python_name
 
-__all__ = ["OperatorRow", "find", "run"]
+__all__ = ["OperatorRow", "chosen", "find", "matches", "run"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,37 +43,36 @@ class OperatorRow:
     """Parameters in C's order, by their C names."""
 
 
-def find(pattern: str = "") -> list[OperatorRow]:
-    """Return the operators that match a pattern, by name.
+def find(*patterns: str) -> list[OperatorRow]:
+    """Return the operators that match one of some patterns, by name.
 
     Parameters
     ----------
-    pattern : str, default ""
-        Part of the Python or C name, in upper or lower case. With ``*``, ``?`` or ``[`` it is a
-        shell pattern for the whole name. An empty pattern matches every operator.
+    *patterns : str
+        Each is a Python or C name in upper or lower case, or, where no operator has that name, a
+        part of one. With ``*``, ``?`` or ``[`` it is a shell pattern for the whole name. Without
+        any, every operator matches.
 
     Returns
     -------
     list[OperatorRow]
         Sorted by name.
     """
-    chosen = []
-    for c_name, fact in facts.operators().items():
-        name = python_name(c_name)
-        if matches(pattern, name) or matches(pattern, c_name):
-            chosen.append((operator_named(name), fact))
+    known = facts.operators()
     has = _availability()
-    rows = [
-        OperatorRow(
-            name=op.name,
-            function=op.c_name,
-            since=fact.since,
-            source=_source(op, fact),
-            available=None if has is None else has(op.c_name),
-            parameters=tuple(parameter.c_name for parameter in op.parameters),
+    rows = []
+    for c_name in chosen(patterns):
+        op, fact = operator_named(python_name(c_name)), known[c_name]
+        rows.append(
+            OperatorRow(
+                name=op.name,
+                function=op.c_name,
+                since=fact.since,
+                source=_source(op, fact),
+                available=None if has is None else has(op.c_name),
+                parameters=tuple(parameter.c_name for parameter in op.parameters),
+            )
         )
-        for op, fact in chosen
-    ]
     return sorted(rows, key=lambda row: row.name)
 
 
@@ -83,12 +82,12 @@ def _source(op: Op, fact: facts.OperatorFact) -> str:
     return "document" if DOCUMENT_MARK in op.summary else "header"
 
 
-def run(pattern: str, *, as_json: bool, with_parameters: bool) -> int:
+def run(patterns: Sequence[str], *, as_json: bool, with_parameters: bool) -> int:
     """Print the operators that match.
 
     Parameters
     ----------
-    pattern : str
+    patterns : Sequence[str]
         As for ``find``.
     as_json : bool
         Whether to print one JSON array.
@@ -100,14 +99,27 @@ def run(pattern: str, *, as_json: bool, with_parameters: bool) -> int:
     int
         0, or 1 when nothing matches.
     """
-    rows = find(pattern)
+    rows = find(*patterns)
     if as_json:
         print(json.dumps([asdict(row) for row in rows], indent=1))
     elif rows:
         _print_table(rows, with_parameters)
     if not rows:
-        print(f"no operator matches {pattern!r}", file=sys.stderr)
+        print(f"no operator matches {' or '.join(map(repr, patterns))}", file=sys.stderr)
     return 0 if rows else 1
+
+
+def chosen(patterns: Sequence[str]) -> list[str]:
+    """Return the C names of the operators that match one of the patterns, as ``find`` has them."""
+    names = {name: (name, python_name(name)) for name in facts.operators()}
+    if not patterns:
+        return list(names)
+    found: set[str] = set()
+    for pattern in patterns:
+        whole = [c for c, both in names.items() if pattern.lower() in map(str.lower, both)]
+        parts = [c for c, both in names.items() if any(matches(pattern, name) for name in both)]
+        found.update(whole or parts)
+    return [name for name in names if name in found]
 
 
 def matches(pattern: str, name: str) -> bool:

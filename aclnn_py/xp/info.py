@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from aclnn_py.late import load as _load
 from aclnn_py.runtime.device import Device, device_count
 from aclnn_py.xp.dtypes import KINDS, complex64, float32, int64, isdtype
 
@@ -28,7 +28,7 @@ def namespace(api_version: str | None = None) -> ModuleType:
         raise ValueError(
             f"api_version: {api_version!r} is not known here; known are {', '.join(_VERSIONS)}"
         )
-    return import_module("aclnn_py.xp")
+    return _load("aclnn_py.xp")
 
 
 class Info:

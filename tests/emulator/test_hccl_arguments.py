@@ -27,6 +27,9 @@ from hccl_ranks import (
     u64,
 )
 
+from aclnn_py.tools.doctor.host import Host
+from aclnn_py.tools.doctor.report import examine
+
 HERE = Path(__file__).resolve().parent
 
 
@@ -105,6 +108,26 @@ def test_refused_environment(name: str, value: str, monkeypatch: pytest.MonkeyPa
     text = rank.lib.message()
     assert "EI0001" in text
     assert name in text
+    rank.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [
+        ("HCCL_CONNECT_TIMEOUT", 7200),
+        ("HCCL_EXEC_TIMEOUT", 2**31 - 1),
+        ("HCCL_BUFFSIZE", 2**31 - 1),
+    ],
+)
+def test_the_doctor_allows_what_the_library_does(
+    name: str, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rank = Rank(0, 1)
+    for value, wanted in ((most, 0), (most + 1, PARA)):
+        monkeypatch.setenv(name, str(value))
+        assert single(rank, config()) == wanted, rank.lib.message()
+        worst = examine(Host(tmp_path, {name: str(value)}, {}), device=False).worst()
+        assert [finding.rule for finding in worst] == ["hccl-variables"] * bool(wanted)
     rank.close()
 
 

@@ -23,6 +23,8 @@ _DYNAMIC = frozenset(
         "eval",
     ]
 )
+# The package's own, which says what it means when Python is exiting.
+_LOADER = f"{ROOT}.late.load"
 
 
 @dataclass(frozen=True)
@@ -93,13 +95,14 @@ class Source:
                     base = ".".join([*parts[:keep], *([base] if base else [])])
                 for alias in child.names:
                     self._add(f"{base}.{alias.name}", child.lineno, in_function)
-                    if alias.name in _DYNAMIC:
+                    if alias.name in _DYNAMIC or f"{base}.{alias.name}" == _LOADER:
                         self.dynamic.append(child.lineno)
             elif isinstance(child, ast.Name) and child.id in _DYNAMIC:
                 self.dynamic.append(child.lineno)
             elif isinstance(child, ast.Attribute):
-                modules = isinstance(child.value, ast.Name) and child.value.id == "sys"
-                if child.attr in _DYNAMIC or (modules and child.attr == "modules"):
+                base = child.value.id if isinstance(child.value, ast.Name) else ""
+                ways = (("sys", "modules"), ("late", "load"))
+                if child.attr in _DYNAMIC or (base, child.attr) in ways:
                     self.dynamic.append(child.lineno)
             elif isinstance(child, ast.Constant) and isinstance(child.value, str):
                 self.texts.append(child.value)

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from aclnn_py import facts
+from aclnn_py.tools import operators
 from aclnn_py.tools.operators import matches
 
 
@@ -78,6 +79,22 @@ def test_ops_works_without_a_device(tmp_path: Path) -> None:
 )
 def test_patterns(pattern: str, name: str, meant: bool) -> None:
     assert matches(pattern, name) is meant
+
+
+@pytest.mark.parametrize(
+    ("patterns", "found"),
+    [
+        ((), len(facts.operators())),
+        (("aclnnAdd",), 1),
+        (("add", "ACLNNSUB"), 2),
+        (("aclnnAddmv*",), 1),
+        (("addm",), len([name for name in facts.operators() if "addm" in name.lower()])),
+        (("^aclnnAdd$",), 0),
+    ],
+)
+def test_a_whole_name_is_that_operator_alone(patterns: tuple[str, ...], found: int) -> None:
+    assert len(operators.chosen(patterns)) == found
+    assert len(operators.find(*patterns)) == found
 
 
 def test_ops_into_a_closed_pipe_is_quiet() -> None:

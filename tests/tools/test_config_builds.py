@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -93,6 +95,40 @@ def test_pkg_config_takes_the_package_by_its_directory(project: Path) -> None:
     (project / "plain.cpp").write_text('#include "acl/acl.h"\nint main() { return aclInit(0); }\n')
     output_of(["c++", "plain.cpp", "-o", "plain", *flags], project)
     output_of(["./plain"], project, LD_LIBRARY_PATH=str(folder))
+
+
+def test_a_place_with_blanks_serves_a_shell(project: Path) -> None:
+    """One directory is a word as it is; flags are quoted, and the way to read them is told."""
+    place = project / "two words $HOME (x)" / "aclnn_py"
+    place.mkdir(parents=True)
+    for name in ("include", "lib"):
+        (place / name).symlink_to(Path(config.__file__).parent.parent / name)
+    command = (
+        "import pathlib, sys; from aclnn_py.tools import config;"
+        f" config._package = lambda: pathlib.Path({str(place)!r});"
+        " sys.exit(config.run(*sys.argv[1:]))"
+    )
+    tool = project / "aclnn-py"
+    path = shlex.quote(str(Path(config.__file__).parents[2]))
+    python = shlex.join([sys.executable, "-c", command])
+    tool.write_text(f'#!/bin/sh\nshift\nPYTHONPATH={path} exec {python} "$@"\n')
+    tool.chmod(0o755)
+    variables = {"PATH": f"{project}:{os.environ['PATH']}"}
+    directory = output_of(
+        ["sh", "-c", 'cd "$(aclnn-py config lib-dir)" && pwd'], project, **variables
+    )
+    assert directory.strip() == str(place / "lib")
+    told = subprocess.run(
+        ["aclnn-py", "config", "cflags"],
+        cwd=project, env={**os.environ, **variables}, capture_output=True, text=True, check=True,
+    ).stderr  # fmt: skip
+    assert 'let the shell read them: eval "c++ $(aclnn-py config --cflags) program.cpp' in told
+    build = (
+        'eval "c++ -std=c++17 $(aclnn-py config cflags) program.cpp $(aclnn-py config libs)'
+        ' -o program"'
+    )
+    output_of(["sh", "-c", build], project, **variables)
+    assert output_of(["./program"], project) == "2.5\n"
 
 
 def test_answers_come_in_one_order(capsys: pytest.CaptureFixture[str]) -> None:

@@ -218,6 +218,16 @@ def hidden_devices(tree: Tree) -> None:
     tree.environ["ASCEND_RT_VISIBLE_DEVICES"] = " 0,1"
 
 
+def absent_device(tree: Tree) -> None:
+    good_8_1(tree)
+    tree.environ["ASCEND_RT_VISIBLE_DEVICES"] = "9"
+
+
+def one_absent_device(tree: Tree) -> None:
+    good_8_1(tree)
+    tree.environ["ASCEND_RT_VISIBLE_DEVICES"] = "0,9"
+
+
 def replaced_operator(tree: Tree) -> None:
     good_8_1(tree)
     place = tree.home / "opp/vendors/mine/op_api/lib/libcust_opapi.so"
@@ -252,6 +262,8 @@ WRONG: dict[Callable[[Tree], None], tuple[str, str, str]] = {
     no_control_node: ("device-nodes", "error", "devmm_svm"),
     chip_without_driver: ("chips-on-the-bus", "error", "0000:c1:00.0"),
     hidden_devices: ("visible-devices", "error", "hides every device"),
+    absent_device: ("visible-devices", "error", "'9' does not exist: there are 1 devices"),
+    one_absent_device: ("visible-devices", "warning", "is cut after 0: '9' does not exist"),
     replaced_operator: ("custom-packages", "warning", "aclnnAdd"),
 }
 
@@ -310,6 +322,7 @@ def test_custom_library_with_names_of_its_own_is_fine(tree: Tree) -> None:
     [
         ({"HCCL_CONNECT_TIMEOUT": "60"}, "hccl-variables", "120..7200"),
         ({"HCCL_BUFFSIZE": "0"}, "hccl-variables", "HCCL_BUFFSIZE='0'"),
+        ({"HCCL_BUFFSIZE": "2147483648"}, "hccl-variables", "1..2147483647"),
         ({"HCCL_IF_BASE_PORT": "80"}, "hccl-variables", "1024..65520"),
         ({"HCCL_SOCKET_FAMILY": "ipv4"}, "hccl-variables", "AF_INET6"),
         ({"HCCL_IF_IP": "not-an-address"}, "hccl-variables", "an IP address"),
@@ -445,6 +458,16 @@ def doctor(*words: str, **env: str) -> subprocess.CompletedProcess[str]:
         cwd=Path(__file__).parent,
         env={**os.environ, **env},
     )
+
+
+def test_a_device_that_the_emulator_lacks_is_named(tmp_path: Path) -> None:
+    for variables, said in (
+        ({"ASCEND_RT_VISIBLE_DEVICES": "9"}, "there are 8 devices, 0 to 7"),
+        ({"ASCEND_RT_VISIBLE_DEVICES": "2", "ACLNN_PY_EMULATOR_DEVICES": "2"}, "0 to 1"),
+    ):
+        (finding,) = examine(Host(tmp_path, variables, {}), device=False).worst()
+        assert (finding.rule, finding.level) == ("visible-devices", "error")
+        assert said in finding.seen
 
 
 def test_text_names_the_device_and_ends_with_a_summary(device_kind: str) -> None:

@@ -115,11 +115,11 @@ FAULTY = {
     "aclnnErf": "fault",
 }
 SOUND = ("aclnnAdd", "aclnnSort", "aclnnLog", "aclnnAllGatherMatmul", "aclnnTopk")
-PATTERN = f"^({'|'.join((*FAULTY, *SOUND, 'aclnnAsin'))})$"
+PATTERNS = (*FAULTY, *SOUND, "aclnnAsin")
 
 
-def verify(folder: Path, pattern: str, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "aclnn_py.tools.cli", "verify", pattern, *words]
+def verify(folder: Path, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "aclnn_py.tools.cli", "verify", *words]
     return subprocess.run(
         command, cwd=folder, env=environment(env), capture_output=True, text=True, check=False
     )
@@ -143,7 +143,13 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("libnnopbase.so", "libopapi.so", "libhccl.so"):
         (place / name).symlink_to("libascendcl.so")
     done = verify(
-        folder, PATTERN, "--timeout", "10", "--records", "records", ACLNN_PY_LIBRARY_PATH=str(place)
+        folder,
+        *PATTERNS,
+        "--timeout",
+        "10",
+        "--records",
+        "records",
+        ACLNN_PY_LIBRARY_PATH=str(place),
     )
     assert done.returncode == 1, done.stdout + done.stderr
     (folder / "out").write_text(done.stdout, encoding="utf-8")
@@ -197,7 +203,7 @@ def test_a_record_of_a_finding_is_replayed(planted: Path) -> None:
 
 
 def test_the_emulator_agrees_with_itself(tmp_path: Path) -> None:
-    done = verify(tmp_path, "^aclnn(Abs|Cumsum|MoeInitRouting)$", "--device", "emulator")
+    done = verify(tmp_path, "aclnnAbs", "cumsum", "aclnnMoeInitRoutin[g]", "--device", "emulator")
     assert done.returncode == 0, done.stdout + done.stderr
     assert report_of(tmp_path)["cases"] > 100
 
@@ -205,8 +211,8 @@ def test_the_emulator_agrees_with_itself(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("[",), "is no regular expression"),
-        (("^aclnnNothing$", "--device", "emulator"), "no operator's C name has"),
+        (("[", "--device", "emulator"), "no operator matches '['"),
+        (("^aclnnAbs$", "--device", "emulator"), "or a shell pattern as 'aclnnGroupedMatmul*'"),
         (("Abs", "--device", "npu"), "the device cannot be used"),
     ],
 )

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+import ipaddress
 import os
 import random
 import socket
@@ -20,6 +21,7 @@ Target = tuple[Any, ...]
 
 _BIND_RETRY_S = 1.0
 """Seconds for which another connection attempt may hold a port before we call it in use."""
+_NO_ROUTE = {errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN}
 _FIRST_PAUSE_S = 0.002
 _LONGEST_PAUSE_S = 0.1
 
@@ -130,26 +132,42 @@ def listen(
     raise AssertionError("pauses has no end")
 
 
-def connect(family: socket.AddressFamily, target: Target, deadline: float) -> socket.socket | None:
-    """Try once to connect to rank 0; return None when nobody answers."""
+def connect(
+    family: socket.AddressFamily, target: Target, deadline: float
+) -> tuple[socket.socket | None, str]:
+    """Try once to connect to rank 0; return None, and why, when nobody answers.
+
+    Raises
+    ------
+    RendezvousError
+        Waiting is of no use: no socket can be opened, or this host has no loopback interface.
+    """
     remaining = deadline - time.monotonic()
     if remaining <= 0:
-        return None
+        return None, ""
     try:
         connection = socket.socket(family, socket.SOCK_STREAM)
     except OSError as error:
         raise RendezvousError(f"no socket can be opened: {error.strerror}.") from error
+    reason = ""
     try:
         connection.settimeout(min(remaining, 5.0))
         connection.connect(target)
         # A port of the ephemeral range with no listener can connect to itself.
         if connection.getsockname() != connection.getpeername():
             keep_alive(connection)
-            return connection
-    except OSError:
-        pass  # refused or unreachable: rank 0 is not up yet, and the deadline decides
+            return connection, ""
+    except OSError as error:
+        # Refused or unreachable: rank 0 is not up yet, and the deadline decides.
+        if error.errno in _NO_ROUTE:
+            reason = f"{target[0]} cannot be reached from this host ({error.strerror})"
     connection.close()
-    return None
+    if reason and ipaddress.ip_address(target[0].split("%")[0]).is_loopback:
+        raise RendezvousError(
+            f"{reason}: its loopback interface is down. Bring it up (`ip link set lo up`), or start"
+            " the container with a network."
+        )
+    return None, reason
 
 
 def pauses() -> Iterator[float]:

@@ -187,7 +187,8 @@ class TcpRendezvous(Rendezvous):
         """Try until rank 0 accepts this rank or the deadline passes."""
         reason = "rank 0 did not come"  # replaced by what rank 0 answers
         for pause in pauses():
-            connection = connect(family, target, deadline)
+            connection, unreachable = connect(family, target, deadline)
+            reason = unreachable or reason
             if connection is not None:
                 channel = Channel(connection)
                 try:

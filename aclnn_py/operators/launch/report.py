@@ -19,6 +19,7 @@ from aclnn_py.errors import (
     OutOfMemoryError,
     SymbolNotFoundError,
 )
+from aclnn_py.errors.evidence import lines_of
 from aclnn_py.operators.describe.argument_text import echo
 from aclnn_py.operators.describe.groups import Member, member_of, names_of
 from aclnn_py.operators.describe.operator import Operator
@@ -165,7 +166,9 @@ def _creation_error(
     # aclCreate* say no more than null.
     text = f"{op.c_name}: {routine} refused {where}"
     error = InvalidArgumentError(f"{text}: {detail}" if detail else text)
-    error.args = ("\n".join([error.args[0], *(f"  {line}" for line in echo(op, values))]),)
+    error.args = (
+        "\n".join([error.args[0], *(f"  {line}" for line in lines_of(echo(op, values)))]),
+    )
     return error
 
 

@@ -139,13 +139,10 @@ def _has_link_above(root: Path, path: str) -> bool:
 
 
 def _write_text(place: Path, text: str) -> None:
-    if not place.is_symlink() and place.is_file():
-        try:
-            if place.read_text(encoding="utf-8") == text:
-                return
-        except UnicodeDecodeError:
-            pass  # not what was written; replaced below
-    _aside(place).write_text(text, encoding="utf-8")
+    content = text.encode("utf-8", "surrogateescape")  # paths in it may be no text
+    if not place.is_symlink() and place.is_file() and place.read_bytes() == content:
+        return
+    _aside(place).write_bytes(content)
     _aside(place).replace(place)
 
 

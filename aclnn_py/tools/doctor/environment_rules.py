@@ -27,6 +27,8 @@ _DIRECTORIES = (
 )
 # Read by CANN or by the system's loader when the process starts or CANN is initialised.
 _READ_EARLY = (*_DIRECTORIES, "ASCEND_CUSTOM_OPP_PATH", "LD_LIBRARY_PATH")
+# Of the emulator: devices without ACLNN_PY_EMULATOR_DEVICES, and at most.
+_EMULATED, _MOST_DEVICES = 8, 64
 _SOURCE = "source CANN's set_env.sh in the shell that starts the program"
 
 
@@ -207,30 +209,42 @@ _DRIVER = "libascend_hal.so"
 
 
 def visible_devices(facts: Facts) -> Iterator[Finding]:
-    """ASCEND_RT_VISIBLE_DEVICES is a list of ascending numbers."""
+    """ASCEND_RT_VISIBLE_DEVICES is a list of ascending numbers of devices that exist."""
     value = facts.host.environ.get("ASCEND_RT_VISIBLE_DEVICES")
     if value is None:
         return
+    count, what = _devices(facts)
+    items = value.split(",")
     taken: list[int] = []
-    for item in value.split(","):
+    for item in items:
         # The runtime stops at the first item it does not accept, such as one with a blank.
-        if not item.isdigit() or (taken and int(item) <= taken[-1]):
+        if not item.isdigit() or (taken and int(item) <= taken[-1]) or int(item) >= count:
             break
         taken.append(int(item))
-    if not taken:
-        yield error(
-            f"ASCEND_RT_VISIBLE_DEVICES={value!r} hides every device",
-            "its first item is no device number",
-            "write device numbers, ascending, with commas and no blanks: 0,1",
-        )
-    elif len(taken) < len(value.split(",")):
-        yield warning(
-            f"ASCEND_RT_VISIBLE_DEVICES={value!r} is cut after {','.join(map(str, taken))}",
-            "the list ends at the first item that is no number or does not ascend",
-            "write device numbers, ascending, with commas and no blanks: 0,1",
-        )
-    else:
+    if len(taken) == len(items):
         yield ok(f"ASCEND_RT_VISIBLE_DEVICES={value}")
+        return
+    item = items[len(taken)]
+    wrong = "is no number of a device" if not item.isdigit() else "does not ascend"
+    if item.isdigit() and int(item) >= count:
+        wrong = f"does not exist: there are {count} devices, 0 to {count - 1} ({what})"
+    judge = warning if taken else error
+    kept = f"is cut after {','.join(map(str, taken))}" if taken else "hides every device"
+    yield judge(
+        f"ASCEND_RT_VISIBLE_DEVICES={value!r} {kept}: {item!r} {wrong}",
+        "the list ends at the first item that is not accepted",
+        f"write numbers of devices in 0..{count - 1}, ascending, with commas and no blanks: 0,1",
+    )
+
+
+def _devices(facts: Facts) -> tuple[int, str]:
+    """How many devices there are, and where that is from."""
+    if facts.has_cann and facts.host.variable("ACLNN_PY_DEVICE") != "emulator":
+        # Without any, `device-nodes` says so.
+        return len(facts.nodes) or _MOST_DEVICES, "/dev/davinci*"
+    name = "ACLNN_PY_EMULATOR_DEVICES"
+    text = facts.host.variable(name)
+    return min(int(text) if text.isdigit() else _EMULATED, _MOST_DEVICES), name
 
 
 RULES = (

@@ -14,9 +14,16 @@ from pathlib import Path
 from typing import Any
 
 from aclnn_py.tools.children import Child, python_child
-from aclnn_py.tools.doctor.finding import Finding, error, ok
+from aclnn_py.tools.doctor.finding import Finding, error, note, ok
 
-__all__ = ["Outcome", "all_reduce_finding", "device_finding", "smoke_finding", "try_device"]
+__all__ = [
+    "Outcome",
+    "all_reduce_finding",
+    "device_finding",
+    "memory_finding",
+    "smoke_finding",
+    "try_device",
+]
 
 _TRIAL = "aclnn_py.tools.doctor.trial"
 RANKS = 2
@@ -51,6 +58,23 @@ def device_finding(outcome: Outcome) -> Finding:
             "look at ASCEND_RT_VISIBLE_DEVICES and /dev/davinci*",
         )
     return ok(f"{len(answer['devices'])} x {answer['devices'][0]['name']} ({answer['kind']})")
+
+
+def memory_finding(outcome: Outcome) -> Finding | None:
+    """Judge how much memory the emulator gives a device; None for other devices."""
+    first = outcome.answers[0]["devices"][0] if outcome.answers[0].get("devices") else {}
+    origin = first.get("sized_by")
+    if not origin:
+        return None
+    seen = f"each device has {first['total'] >> 20} MiB: {origin}"
+    if "ulimit" not in origin and "cgroup" not in origin:
+        return ok(seen)
+    return note(
+        seen,
+        "that is a limit of this process, below the host's memory: larger tensors do not fit",
+        "raise it (ulimit -a shows limits of the process); ACLNN_PY_EMULATOR_MEMORY sets the size,"
+        " and fewer ACLNN_PY_EMULATOR_DEVICES leave each more of `ulimit -v`",
+    )
 
 
 def smoke_finding(environ: Mapping[str, str], timeout_s: float) -> Finding:

@@ -193,6 +193,9 @@ def _try_device(report: Report, host: Host, timeout_s: float) -> str:
     outcome = probe.try_device(host.environ, timeout_s)
     finding = replace(probe.device_finding(outcome), rule="device", group="trial")
     report.findings.append(finding)
+    memory = None if outcome.fault else probe.memory_finding(outcome)
+    if memory is not None:
+        report.findings.append(replace(memory, rule="memory", group="trial"))
     for answer in outcome.answers:
         report.kind = answer.get("kind", "")
         report.libraries = answer.get("libraries", {})

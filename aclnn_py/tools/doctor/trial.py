@@ -29,6 +29,9 @@ def device() -> dict[str, Any]:
         memory = memory_info(0)
         result["devices"] = [{"index": index, "name": soc_name()} for index in range(count)]
         result["devices"][0].update(free=memory.free, total=memory.total)
+        origin = _ffi.own_function("aclnn_py_emulator_memory_origin", "const char *(*)(void)")
+        if origin is not None:
+            result["devices"][0]["sized_by"] = _ffi.ffi.string(origin()).decode()
         sent = np.arange(256, dtype=np.uint8)
         _compare("a copy to device 0 and back", sent, from_numpy(sent, device=0).numpy())
     names = list(facts.operators())

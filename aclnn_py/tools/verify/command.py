@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from aclnn_py.tools.verify.comparison import verify
@@ -16,7 +16,7 @@ __all__ = ["run"]
 
 
 def run(
-    pattern: str,
+    patterns: Sequence[str],
     *,
     html: str,
     as_json: str,
@@ -29,8 +29,8 @@ def run(
 
     Parameters
     ----------
-    pattern : str
-        A regular expression for C names.
+    patterns : Sequence[str]
+        The operators, as for ``operators.find``.
     html, as_json : str
         Where to write the reports.
     seed : int
@@ -46,13 +46,8 @@ def run(
         0 when all calls agree, 1 when one differs, 2 when nothing could be compared.
     """
     try:
-        re.compile(pattern)
-    except re.error as error:
-        print(f"aclnn-py verify: {pattern!r} is no regular expression: {error}", file=sys.stderr)
-        return 2
-    try:
         report = verify(
-            pattern,
+            patterns,
             seed=seed,
             timeout_s=timeout_s,
             device=device,
@@ -81,6 +76,8 @@ def run(
 def _show(name: str, done: int, all: int) -> None:
     if sys.stderr.isatty():
         text = f"{done} of {all} operators {name}"
-        print(f"\r{text[:78]:78}", end="\n" if done == all else "", file=sys.stderr, flush=True)
+        end = "\n" if done == all else ""
+        # Not the stream of the command, on which such characters become visible.
+        print(f"\r{text[:78]:78}", end=end, file=sys.__stderr__, flush=True)
     else:
         print(f"{done} of {all} operators", file=sys.stderr, flush=True)

@@ -4,16 +4,16 @@
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from aclnn_py import __version__, facts
+from aclnn_py import __version__
 from aclnn_py.operators.record.call import Memory, RecordedCall
 from aclnn_py.operators.record.file import RecordWriter
+from aclnn_py.tools.operators import chosen
 from aclnn_py.tools.verify.cases import Case, cases_of, chip_of, names_of
 from aclnn_py.tools.verify.judge import Finding, judge
 from aclnn_py.tools.verify.side import Ended, Side, VerifyError
@@ -101,7 +101,7 @@ class Report:
 
 
 def verify(
-    pattern: str = "",
+    patterns: Sequence[str] = (),
     *,
     seed: int = 0,
     timeout_s: float = 60.0,
@@ -114,8 +114,8 @@ def verify(
 
     Parameters
     ----------
-    pattern : str, default ""
-        A regular expression; operators whose C name it finds are compared.
+    patterns : Sequence[str]
+        The operators, as for ``aclnn_py.tools.operators.find``; default is all.
     seed : int, default 0
         Of the random contents.
     timeout_s : float, default 60
@@ -139,9 +139,13 @@ def verify(
     tested = Side({**common, "ACLNN_PY_DEVICE": device}, timeout_s)
     about = tested.about()
     chip = chip_of(about["soc"])
-    names = [name for name in names_of(chip) if re.search(pattern, name)]
+    known = set(chosen(patterns))
+    names = [name for name in names_of(chip) if name in known]
     if not names:
-        raise VerifyError(f"no operator's C name has {pattern!r}; `aclnn-py ops` lists them")
+        raise VerifyError(
+            f"no operator matches {' or '.join(map(repr, patterns))}: give a name, a part of one,"
+            " or a shell pattern as 'aclnnGroupedMatmul*'; `aclnn-py ops PATTERN` lists operators"
+        )
     same = {key: value for key, value in common.items() if key not in _ONLY_THE_DEVICE}
     if about["kind"] == "npu":
         same["ACLNN_PY_EMULATOR_SOC"] = about["soc"]
@@ -154,8 +158,7 @@ def verify(
         progress(group[0], first, len(names))
         rows += _compare(group, asked, emulator, tested, records)
     progress("", len(names), len(names))
-    known = {name for name in facts.operators() if re.search(pattern, name)}
-    about |= {"package": __version__, "pattern": pattern, **asked}
+    about |= {"package": __version__, "patterns": list(patterns), **asked}
     return Report(about, rows, sorted(known - set(names)), tested.notes)
 
 

@@ -14,9 +14,12 @@
 #include "aclnn_py/refusal.h"
 #include "core/context.h"
 #include "core/export.h"
+#include "core/host_limits.h"
 #include "core/memory.h"
+#include "core/memory_window.h"
 #include "core/process.h"
 #include "core/stream.h"
+#include "faults/modes.h"
 
 namespace emu {
 namespace {
@@ -51,12 +54,45 @@ const std::vector<int> &shown_devices() {
   return *shown;
 }
 
-size_t default_memory() {
-  const auto pages = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)),
-             page = static_cast<int64_t>(sysconf(_SC_PAGESIZE));
-  const int64_t gib = int64_t{1} << 30;
-  const int64_t half = pages > 0 ? pages * page / 2 / gib * gib : gib;
-  return static_cast<size_t>(std::clamp<int64_t>(half, gib, 64 * gib));
+constexpr uint64_t kMostMemory = uint64_t{64} << 30;
+constexpr uint64_t kLeastMemory = uint64_t{16} << 20;
+// What a process needs besides devices: threads, tables, libraries that are loaded later.
+constexpr uint64_t kOwnAddresses = uint64_t{128} << 20;
+
+struct Size {
+  uint64_t bytes;
+  std::string origin;
+};
+
+// The device's share of the addresses that `ulimit -v` leaves.
+Size share_of_addresses(uint64_t free) {
+  const uint64_t own = std::max(free / 4, kOwnAddresses), rest = free - std::min(free, own);
+  const auto devices = static_cast<uint64_t>(std::max(device_count(), 1));
+  // The second way to a guarded window (faults/pages.h) has as many addresses as the window.
+  return {rest / devices / (faults::checking() ? 2 : 1),
+          "the share of each of " + std::to_string(devices) + " devices in `ulimit -v`"};
+}
+
+DeviceMemory measured_memory() {
+  const uint64_t free = free_addresses();
+  const bool limited = free != kUnlimited;
+  Size size{static_cast<uint64_t>(environment_bytes("ACLNN_PY_EMULATOR_MEMORY", 0)),
+            "ACLNN_PY_EMULATOR_MEMORY"};
+  const bool usual = size.bytes == 0;
+  if (usual) {
+    const MemoryLimit memory = memory_limit();
+    size = {std::min(memory.bytes / 2, kMostMemory), "half of " + memory.what};
+    if (memory.bytes / 2 > kMostMemory) size.origin = "the usual size";
+    if (limited) {
+      Size share = share_of_addresses(free);
+      if (share.bytes < size.bytes) size = std::move(share);
+    }
+    size.bytes = std::max(size.bytes / kLargePage * kLargePage, kLeastMemory);
+  }
+  // Addresses cost nothing without a limit, and twice the capacity keeps fragmentation from looking
+  // like a full device.
+  const uint64_t window = round_up(limited ? size.bytes : 2 * size.bytes, kLargePage);
+  return {size.bytes, window, usual && limited, strdup(size.origin.c_str())};
 }
 
 // What a program has chosen before the first question about the chip.
@@ -120,10 +156,12 @@ bool chip_is_950() { return std::strncmp(soc_name(), "Ascend950", 9) == 0; }
 
 bool chip_is_310p() { return std::strncmp(soc_name(), "Ascend310P", 10) == 0; }
 
-size_t device_memory_bytes() {
-  static const auto bytes = static_cast<size_t>(
-      environment_bytes("ACLNN_PY_EMULATOR_MEMORY", static_cast<int64_t>(default_memory())));
-  return bytes;
+const DeviceMemory &device_memory() {
+  static const auto *const memory = [] {
+    if (free_addresses() != kUnlimited) spare_addresses();
+    return new DeviceMemory(measured_memory());
+  }();
+  return *memory;
 }
 
 int cube_cores() { return cores().cube; }
@@ -212,3 +250,9 @@ EMU_EXPORT int32_t aclnn_py_emulator_set_chip(const char *soc_name) try {
 } catch (const std::exception &) {
   return 0;
 }
+
+// What sets the size of the devices, in words for people: "half of the host's memory".
+EMU_EXPORT const char *aclnn_py_emulator_memory_origin(void) try {
+  return emu::device_memory().origin;
+}
+EMU_CATCH

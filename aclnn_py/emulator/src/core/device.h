@@ -41,8 +41,17 @@ int logical_device(int physical);  // -1 when hidden
 Device &device(int id);
 bool valid_device(int id);
 
-// Bytes of one device: ACLNN_PY_EMULATOR_MEMORY, else half of the host's memory and at most 64 GiB.
-size_t device_memory_bytes();
+// How large each device is: ACLNN_PY_EMULATOR_MEMORY, else half of the memory that the process may
+// fill (memory_limit) and at most 64 GiB. Under `ulimit -v` it is at most the device's share of the
+// addresses, of which the process keeps a part.
+struct DeviceMemory {
+  size_t bytes;
+  size_t window;       // addresses of each device
+  bool together;       // the windows of all devices are reserved with the first
+  const char *origin;  // what sets the size: "half of the host's memory"
+};
+const DeviceMemory &device_memory();
+inline size_t device_memory_bytes() { return device_memory().bytes; }
 
 // Device of the thread's context, or 107002.
 Status current_device(const char *routine, int *id);

@@ -26,24 +26,16 @@ void ask_for(uintptr_t at) {
 
 }  // namespace
 
-void *map_in_large_pages(size_t size, int flags, int file) {
+char *reserve_large_pages(size_t size) {
   const size_t room = size + kLargePage;
   void *const taken =
       mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (taken == MAP_FAILED) return MAP_FAILED;
+  if (taken == MAP_FAILED) return nullptr;
   const auto first = reinterpret_cast<uintptr_t>(taken), start = round_up(first);
-  void *const at = mmap(reinterpret_cast<void *>(start), size, PROT_READ | PROT_WRITE,
-                        flags | MAP_FIXED, file, 0);
-  if (at == MAP_FAILED) {
-    const int why = errno;
-    munmap(taken, room);
-    errno = why;
-    return MAP_FAILED;
-  }
   if (start > first) munmap(taken, start - first);
   if (first + room > start + size)
     munmap(reinterpret_cast<void *>(start + size), first + room - start - size);
-  return at;
+  return reinterpret_cast<char *>(start);
 }
 
 bool LargePages::open(uintptr_t start, size_t size) {

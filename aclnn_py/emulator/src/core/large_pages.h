@@ -13,8 +13,9 @@ namespace emu {
 
 constexpr size_t kLargePage = size_t{2} << 20;
 
-// A range of addresses that begins at a large page; nothing lies there before the file does.
-void *map_in_large_pages(size_t size, int flags, int file);
+// A range of addresses that begins at a large page, with nothing behind them. Null, with errno,
+// where the host has none.
+char *reserve_large_pages(size_t size);
 
 // Which large pages of a range were asked for.
 class LargePages {

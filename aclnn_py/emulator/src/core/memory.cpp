@@ -17,6 +17,7 @@
 
 #include "acl/acl_base.h"
 #include "core/device.h"
+#include "core/host_limits.h"
 #include "core/memory_window.h"
 #include "core/process.h"
 #include "core/statuses.h"
@@ -106,8 +107,9 @@ Status device_malloc(int device, size_t size, void **address, const char *routin
   const size_t capacity = device_memory_bytes();
   if (size > capacity) {
     return fail(ACL_ERROR_RT_MEMORY_ALLOCATION,
-                "%s: %zu bytes are more than device %d has (%zu bytes).", routine, size, device,
-                capacity);
+                "%s: %zu bytes are more than device %d has (%zu bytes, %s). Set "
+                "ACLNN_PY_EMULATOR_MEMORY to give the emulated device more.",
+                routine, size, device, capacity, device_memory().origin);
   }
   const bool checked = check_mode();
   Block block{};
@@ -121,9 +123,11 @@ Status device_malloc(int device, size_t size, void **address, const char *routin
   std::unique_lock<std::shared_mutex> lock(t.mutex);
   AddressWindow &window = t.windows[static_cast<size_t>(device)];
   if (!open_window(window)) {
+    const std::string why = refusal(errno);
     return fail(ACL_ERROR_RT_MEMORY_ALLOCATION,
-                "%s: the host refused the address range of device %d: %s.", routine, device,
-                std::strerror(errno));
+                "%s: the system refused the %zu MiB of addresses of device %d: %s, or set "
+                "ACLNN_PY_EMULATOR_MEMORY or ACLNN_PY_EMULATOR_DEVICES to less.",
+                routine, device_memory().window >> 20, device, why.c_str());
   }
   // Everything that may throw is done before the memory is taken.
   if (checked) block.written = std::make_shared<Written>();
@@ -143,9 +147,9 @@ Status device_malloc(int device, size_t size, void **address, const char *routin
   }
   if (at == 0) {
     return fail(ACL_ERROR_RT_MEMORY_ALLOCATION,
-                "%s: out of memory on device %d: %zu bytes asked, %zu of %zu in use. Set "
+                "%s: out of memory on device %d: %zu bytes asked, %zu of %zu in use (%s). Set "
                 "ACLNN_PY_EMULATOR_MEMORY to give the emulated device more.",
-                routine, device, size, window.used, capacity);
+                routine, device, size, window.used, capacity, device_memory().origin);
   }
   window.used += extent;
   window.peak = std::max(window.peak, window.used);
@@ -391,8 +395,9 @@ Status charge_memory(int device, size_t size, const char *routine) {
   const size_t capacity = device_memory_bytes();
   if (size > capacity || window.used > capacity - size) {
     return fail(ACL_ERROR_RT_MEMORY_ALLOCATION,
-                "%s: out of memory on device %d: %zu bytes asked, %zu of %zu in use.", routine,
-                device, size, window.used, capacity);
+                "%s: out of memory on device %d: %zu bytes asked, %zu of %zu in use (%s). Set "
+                "ACLNN_PY_EMULATOR_MEMORY to give the emulated device more.",
+                routine, device, size, window.used, capacity, device_memory().origin);
   }
   window.used += size;
   window.peak = std::max(window.peak, window.used);

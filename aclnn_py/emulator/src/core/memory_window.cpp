@@ -6,6 +6,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 #include "core/device.h"
 #include "core/memory.h"
 #include "core/undo.h"
@@ -43,40 +45,65 @@ void give_back_pages(AddressWindow &window, uintptr_t at, size_t size) {
     fallocate(window.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
               static_cast<off_t>(from - window.start), static_cast<off_t>(to - from));
   } else {
-    madvise(reinterpret_cast<void *>(from), to - from, MADV_DONTNEED);
+    madvise(reinterpret_cast<void *>(from), to - from, MADV_REMOVE);
   }
   window.pages.forget(from, to - from);
+}
+
+// The addresses of a window: its own, or the next part of the range for all devices. What the
+// process maps later leaves that range alone.
+class Addresses {
+ public:
+  // Null, with errno, where the host has none.
+  static char *take(size_t size) {
+    if (!device_memory().together) return reserve_large_pages(size);
+    if (all_ == nullptr) all_ = reserve_large_pages(size * static_cast<size_t>(device_count()));
+    return all_ == nullptr ? nullptr : all_ + size * parts_++;
+  }
+  static void give_back(char *at, size_t size) {
+    if (!device_memory().together) {
+      munmap(at, size);
+      return;
+    }
+    --parts_;
+    mmap(at, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  }
+
+ private:
+  // Both are guarded by the lock of the windows.
+  static inline char *all_ = nullptr;
+  static inline size_t parts_ = 0;
+};
+
+// Shared memory that another process can open; -1 where the process may not have such a file.
+int window_file(size_t size) {
+  rlimit limit{};
+  const bool fits = getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+                    (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= size);
+  const int file = fits ? memfd_create("aclnn_py_device", MFD_CLOEXEC) : -1;
+  if (file < 0 || ftruncate(file, static_cast<off_t>(size)) == 0) return file;
+  close(file);
+  return -1;
 }
 
 }  // namespace
 
 bool open_window(AddressWindow &window) {
   if (window.start != 0) return true;
-  // Twice the capacity: address space costs nothing, and the extra room keeps fragmentation from
-  // looking like a full device.
-  const size_t size = round_up(device_memory_bytes() * 2, kLargePage);
-  rlimit limit{};
-  int file = -1;
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
-      (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= size)) {
-    file = memfd_create("aclnn_py_device", MFD_CLOEXEC);
-    if (file >= 0 && ftruncate(file, static_cast<off_t>(size)) != 0) {
-      close(file);
-      file = -1;
-    }
-  }
-  // A shared file lets another process open this memory by key; without one, keys are refused.
-  const int flags =
-      file >= 0 ? MAP_SHARED | MAP_NORESERVE : MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-  void *at = map_in_large_pages(size, flags, file);
-  if (at == MAP_FAILED) {
-    if (file >= 0) close(file);
-    return false;
-  }
+  const size_t size = device_memory().window;
+  char *const at = Addresses::take(size);
+  if (at == nullptr) return false;
+  const int file = window_file(size);
   Undo mapping([&] {
-    munmap(at, size);
+    const int why = errno;
+    Addresses::give_back(at, size);
     if (file >= 0) close(file);
+    errno = why;
   });
+  // Without a file, keys for other processes are refused. Shared memory does not count as data of
+  // the process (`ulimit -d`), which has its own.
+  const int flags = MAP_SHARED | MAP_NORESERVE | MAP_FIXED | (file < 0 ? MAP_ANONYMOUS : 0);
+  if (mmap(at, size, PROT_READ | PROT_WRITE, flags, file, 0) == MAP_FAILED) return false;
   if (!window.pages.open(reinterpret_cast<uintptr_t>(at), size)) return false;
   add_free(window, reinterpret_cast<uintptr_t>(at), size, FreeEntry::make());
   mapping.keep();

@@ -3,13 +3,17 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <utility>
+
+#include "core/host_limits.h"
 
 extern "C" __attribute__((weak)) void __lsan_register_root_region(const void *, size_t);
 
@@ -18,12 +22,13 @@ namespace emu {
 // Storage of the objects behind C handles. A slot never returns to the system, so a stale or
 // foreign handle can be told from a live one by reading it: that is a refusal, never a crash. Freed
 // slots are reused first-in first-out, so a stale handle stays recognisable for as long as
-// possible.
+// possible. Their addresses are reserved at the first use, and become memory piece by piece.
 template <class T>
 class Slots {
  public:
   explicit Slots(size_t capacity) : capacity_(capacity) {}
 
+  // Null when there are as many as there may be; throws where the system refuses the memory.
   template <class... Args>
   T *create(Args &&...args) {
     Slot *slot = acquire();
@@ -125,31 +130,59 @@ class Slots {
   Slot *acquire() {
     std::lock_guard<std::mutex> lock(mutex_);
     const size_t used = used_.load(std::memory_order_relaxed);
-    if (first_ != nullptr && (free_count_ > kKeepBack || used == capacity_)) {
-      Slot *slot = first_;
-      first_ = slot->next;
-      if (first_ == nullptr) last_ = nullptr;
-      --free_count_;
-      return slot;
+    if (free_count_ <= kKeepBack && used < capacity_ && has_memory(used)) return fresh(used);
+    if (first_ == nullptr) {
+      if (used == capacity_ && !cut_) return nullptr;
+      throw HostRefusal("memory for another handle", ENOMEM);
     }
-    if (used == capacity_) return nullptr;
-    Slot *base = base_.load(std::memory_order_relaxed);
-    if (base == nullptr) {
-      void *region = mmap(nullptr, capacity_ * sizeof(Slot), PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-      if (region == MAP_FAILED) return nullptr;
-      base = static_cast<Slot *>(region);
-      base_.store(base, std::memory_order_release);
-    }
-    // A leak checker finds heap memory owned by slots only when it is told to look here.
-    if (__lsan_register_root_region != nullptr)
-      __lsan_register_root_region(&base[used], sizeof(Slot));
-    Slot *slot = ::new (static_cast<void *>(&base[used])) Slot;
-    used_.store(used + 1, std::memory_order_release);
+    Slot *slot = first_;
+    first_ = slot->next;
+    if (first_ == nullptr) last_ = nullptr;
+    --free_count_;
     return slot;
   }
 
+  Slot *fresh(size_t index) {
+    Slot *base = base_.load(std::memory_order_relaxed);
+    // A leak checker finds heap memory owned by slots only when it is told to look here.
+    if (__lsan_register_root_region != nullptr)
+      __lsan_register_root_region(&base[index], sizeof(Slot));
+    Slot *slot = ::new (static_cast<void *>(&base[index])) Slot;
+    used_.store(index + 1, std::memory_order_release);
+    return slot;
+  }
+
+  // Sees to it that a slot is memory; false where the system refuses.
+  bool has_memory(size_t index) {
+    if (room_ == 0 && !reserve()) return false;
+    const size_t end = (index + 1) * sizeof(Slot);
+    while (memory_ < end) {
+      const size_t piece = std::min(kPiece, room_ - memory_);
+      char *const at = reinterpret_cast<char *>(base_.load(std::memory_order_relaxed)) + memory_;
+      if (piece == 0 || mprotect(at, piece, PROT_READ | PROT_WRITE) != 0) return false;
+      memory_ += piece;
+    }
+    return true;
+  }
+
+  bool reserve() {
+    const size_t whole = capacity_ * sizeof(Slot), room = table_room(whole);
+    void *region =
+        mmap(nullptr, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (region == MAP_FAILED) return false;
+    room_ = room;
+    cut_ = room < whole;
+    base_.store(static_cast<Slot *>(region), std::memory_order_release);
+    return true;
+  }
+
+  static constexpr size_t kPiece = size_t{256} << 10;  // of the region, in whole pages
+
   const size_t capacity_;
+  // Guarded by mutex_: bytes of the region, how many of them are memory, and whether the region has
+  // no room for `capacity_` slots.
+  size_t room_ = 0, memory_ = 0;
+  bool cut_ = false;
   std::atomic<Slot *> base_{nullptr};
   std::atomic<size_t> used_{0};
   std::atomic<size_t> live_count_{0};

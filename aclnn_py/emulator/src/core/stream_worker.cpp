@@ -11,11 +11,13 @@
 #include <exception>
 #include <new>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "core/cancel.h"
 #include "core/context.h"
 #include "core/device.h"
+#include "core/host_limits.h"
 #include "core/process.h"
 #include "core/reporting.h"
 #include "core/timeline.h"
@@ -233,8 +235,11 @@ Status start_worker(Stream &stream) {
     make_room_for_faults(stream);
     stream.worker = std::thread([&stream] { work(stream); });
     workers().running.push_back(&stream);
+  } catch (const std::system_error &problem) {
+    return fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "stream %d: the system refused a thread: %s.",
+                stream.id, refusal(problem.code().value()).c_str());
   } catch (const std::exception &problem) {
-    return fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "stream %d: the host gave no thread: %s.",
+    return fail(ACL_ERROR_RT_RESOURCE_ALLOC_FAIL, "stream %d: the system refused a thread: %s.",
                 stream.id, problem.what());
   }
   stream.started = true;

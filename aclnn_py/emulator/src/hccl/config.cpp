@@ -72,7 +72,7 @@ Status read_environment(const char *routine, Config *config) {
   if (const Status s = number(routine, "HCCL_EXEC_TIMEOUT", 0, 2147483647, &config->exec_timeout))
     return s;
   double megabytes = config->buffer_megabytes;
-  if (const Status s = number(routine, "HCCL_BUFFSIZE", 1, 1048576, &megabytes)) return s;
+  if (const Status s = number(routine, "HCCL_BUFFSIZE", 1, 2147483647, &megabytes)) return s;
   config->buffer_megabytes = static_cast<uint32_t>(megabytes);
   if (const char *text = std::getenv("HCCL_DETERMINISTIC"); text && *text) {
     const char *const words[] = {"false", "true", "strict"};
