@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -12,16 +11,12 @@ from aclnn_py._ffi.contract.operators import operator_of
 from aclnn_py.facts import OperatorFact
 from build_parts.paths import write_if_changed
 
-RANK_RANGE = re.compile(r"^(\d)-(\d)$")
-RANK_ONE = re.compile(r"^(\d)$")
-
 
 def write_op_facts(facts: Mapping[str, OperatorFact], include: Path, target: Path) -> None:
-    """Write rows `{"aclnnAdd", "self", mask, mask of a 950, lowest rank, highest rank},`.
+    """Write rows `{"aclnnAdd", "self", dtypes, dtypes of a 950, ranks},`, each set as a mask.
 
-    Every parameter has a row, in C order: the emulator names parameters by position. A mask has bit
-    N set for aclDataType N; 0 means that the facts name no dtype. Rank -1 means that they give no
-    plain range.
+    Every parameter has a row, in C order: the emulator names parameters by position. Bit N stands
+    for aclDataType N, or for N dimensions. 0 means that the facts name none.
     """
     numbers = dtype_numbers(include)
     declared = [operator_of(function) for _, some in families(include) for function in some]
@@ -31,9 +26,8 @@ def write_op_facts(facts: Mapping[str, OperatorFact], include: Path, target: Pat
             fact = facts[operator.name].parameter(parameter.name)
             own = dtype_mask(fact.dtypes or (), numbers)
             newer = own if fact.dtypes_950 is None else dtype_mask(fact.dtypes_950, numbers)
-            low, high = rank_range(fact.ranks)
-            name = parameter.name
-            rows.append(f'{{"{operator.name}", "{name}", {own:#x}, {newer:#x}, {low}, {high}}},')
+            masks = f"{own:#x}, {newer:#x}, {rank_mask(fact.ranks):#x}"
+            rows.append(f'{{"{operator.name}", "{parameter.name}", {masks}}},')
     head = "// Generated from the data files of facts/.\n"
     write_if_changed(target, head + "\n".join(rows) + "\n")
 
@@ -48,10 +42,11 @@ def dtype_mask(dtypes: Iterable[str], numbers: Mapping[str, int]) -> int:
     return mask
 
 
-def rank_range(ranks: str) -> tuple[int, int]:
-    """(lowest, highest) of a plain range such as "0-8" or "2"; (-1, -1) for anything else."""
-    if found := RANK_RANGE.match(ranks):
-        return int(found.group(1)), int(found.group(2))
-    if found := RANK_ONE.match(ranks):
-        return int(found.group(1)), int(found.group(1))
-    return -1, -1
+def rank_mask(ranks: str) -> int:
+    """Bits of the ranks in a text such as "0-8", "2" or "3,5"."""
+    mask = 0
+    for part in filter(None, ranks.split(",")):
+        low, _, high = part.partition("-")
+        for rank in range(int(low), int(high or low) + 1):
+            mask |= 1 << rank
+    return mask

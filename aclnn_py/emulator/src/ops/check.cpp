@@ -4,7 +4,9 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <string>
 #include <type_traits>
+#include <vector>
 
 #include "core/refusal.h"
 #include "core/statuses.h"
@@ -28,6 +30,19 @@ bool is_private(aclFormat format) {
     case ACL_FORMAT_FRACTAL_NZ_C0_32: return true;
     default: return false;
   }
+}
+
+// "0 to 8", or "3, 5".
+std::string rank_list(RankSet ranks) {
+  std::vector<int> listed;
+  for (int rank = 0; rank < 64; ++rank) {
+    if (((ranks >> rank) & 1) != 0) listed.push_back(rank);
+  }
+  const bool gapless = listed.back() - listed.front() + 1 == static_cast<int>(listed.size());
+  if (gapless) return std::to_string(listed.front()) + " to " + std::to_string(listed.back());
+  std::string text;
+  for (const int rank : listed) text += (text.empty() ? "" : ", ") + std::to_string(rank);
+  return text;
 }
 
 }  // namespace
@@ -138,6 +153,17 @@ Check &Check::castable(aclDataType from, const char *parameter, aclDataType to) 
         fail_about("dtype", parameter, refusal_,
                    "%s: the result's dtype %s can't be cast to the desired output type %s of %s",
                    op_, dtype_name(from), dtype_name(to), parameter);
+  }
+  return *this;
+}
+
+Check &Check::rank(const char *parameter, const aclTensor *tensor) {
+  if (!ok() || tensor == nullptr) return *this;
+  const RankSet allowed = facts_.ranks_of(parameter);
+  const size_t rank = tensor->rank();
+  if (rank >= 64 || ((allowed >> rank) & 1) == 0) {
+    status_ = fail(refusal_, "%s: %s has %zu dimensions; allowed: %s", op_, parameter, rank,
+                   rank_list(allowed).c_str());
   }
   return *this;
 }

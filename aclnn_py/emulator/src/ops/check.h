@@ -50,6 +50,9 @@ class Check {
                     aclDataType expected);
   // A result of dtype `from` must be storable in the parameter's dtype.
   Check &castable(aclDataType from, const char *parameter, aclDataType to);
+  // The number of dimensions against the facts; an absent optional passes.
+  Check &rank(const char *parameter, const aclTensor *tensor);
+  // Against a range of the operator's own.
   Check &rank(const char *parameter, const aclTensor *tensor, int lowest, int highest);
   Check &shape(const char *parameter, const aclTensor *tensor, const Layout &expected);
   // The same, but one element may be () or (1) in either.

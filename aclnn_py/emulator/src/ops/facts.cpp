@@ -15,7 +15,7 @@ namespace {
 // Sorted by operator. The last row keeps the array legal when nothing was generated.
 constexpr ParameterFacts kFacts[] = {
 #include "op_facts.inc"
-    {"~", "", 0, 0, -1, -1},
+    {"~", "", 0, 0, 0},
 };
 
 }  // namespace
@@ -31,6 +31,12 @@ DtypeSet OperatorFacts::dtypes_of(const char *parameter) const {
   const ParameterFacts *facts = find(parameter);
   const DtypeSet named = facts == nullptr ? 0 : chip_is_950() ? facts->dtypes_950 : facts->dtypes;
   return named == 0 ? ~DtypeSet{0} : named;
+}
+
+RankSet OperatorFacts::ranks_of(const char *parameter) const {
+  constexpr RankSet kUsual = (RankSet{1} << 9) - 1;
+  const ParameterFacts *facts = find(parameter);
+  return facts == nullptr || facts->ranks == 0 ? kUsual : facts->ranks;
 }
 
 const char *OperatorFacts::name(int position) const {

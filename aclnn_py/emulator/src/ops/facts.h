@@ -2,17 +2,21 @@
 // What each operator takes, generated at build time from the data files of facts/.
 #pragma once
 
+#include <cstdint>
+
 #include "ops/dtype.h"
 
 namespace emu {
+
+// Numbers of dimensions: bit N stands for N.
+using RankSet = uint64_t;
 
 struct ParameterFacts {
   const char *op;         // "aclnnAdd"
   const char *parameter;  // "self"
   DtypeSet dtypes;        // 0: none is named
   DtypeSet dtypes_950;    // those of chips of the 950 series
-  int lowest_rank;        // -1: no plain range documented
-  int highest_rank;
+  RankSet ranks;          // 0: none is named
 };
 
 // The parameters of one operator in C order, workspaceSize and executor left out.
@@ -23,6 +27,8 @@ struct OperatorFacts {
   const ParameterFacts *find(const char *parameter) const;
   // What the chip takes; every dtype where none is named.
   DtypeSet dtypes_of(const char *parameter) const;
+  // 0 to 8 dimensions where none are named.
+  RankSet ranks_of(const char *parameter) const;
   // The name a message gives the parameter at this position.
   const char *name(int position) const;
 };

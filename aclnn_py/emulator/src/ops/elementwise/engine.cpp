@@ -168,7 +168,7 @@ struct Walk {
     for (int i = 0; i < count && check.ok(); ++i) {
       const Argument &a = arguments[i];
       if (a.kind != Argument::kTensor) continue;
-      check.rank(name(i), a.tensor, 0, 8);
+      check.rank(name(i), a.tensor);
       const Layout given = layout_of(*a.tensor);
       if (first) {
         *shape = dense_like(given);
@@ -188,7 +188,7 @@ struct Walk {
   }
 
   void result_shape(const aclTensor *out, const Layout &shape, const Fold *fold) {
-    check.rank(out_name, out, 0, 8);
+    check.rank(out_name, out);
     if (fold == nullptr) {
       check.shape(out_name, out, shape);
     } else if (fold->over == Fold::kFirstDimension) {

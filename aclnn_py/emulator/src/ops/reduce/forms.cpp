@@ -15,7 +15,7 @@ void check_tensors(Check &check, const aclTensor *self, const aclIntArray *dims,
   if (check.ok() && dtype != ACL_DT_UNDEFINED) {
     check.same_dtype(out_name, out->dtype, "the dtype argument", dtype);
   }
-  check.rank(self_name, self, 0, 8);
+  check.rank(self_name, self);
 }
 
 const char *out_name(const Check &check) { return check.facts().name(check.facts().count - 1); }
