@@ -55,7 +55,10 @@ _THREAD = re.compile(
     r"\s?(?:>>> )?(?:\[ascend\]|\[curpid: ?\d+, ?\d+\]|\[\d{1,10}\]|\[tid:\d+\]|\(tid:\d+\)"
     r"|tid:\d+,?|\d{1,10}(?= ?[A-Za-z\[]))"
 )
-_FUNCTION = re.compile(r"\s?(?P<function>[A-Za-z_]\w{0,100})(?:\(\d{1,6}\))?\s?:(?!:)\s?")
+_FUNCTION = re.compile(
+    r"\s?(?:\[NNOP\]\[(?P<operator>\w{1,100})\]\[\d{1,10}\]\s?"
+    r"|(?P<function>[A-Za-z_]\w{0,100})(?:\(\d{1,6}\))?\s?:(?!:)\s?)"
+)
 # What other programs put in front of a line or leave in a text, and what CANN puts behind it.
 _ESCAPE = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -104,7 +107,7 @@ def read_line(line: str) -> LogLine:
         pid=head["pid"] or "",
         process=head["process"] or "",
         file=(head["file"] or "").strip("[]"),
-        function="" if function is None else function["function"],
+        function="" if function is None else function["operator"] or function["function"],
     )
 
 

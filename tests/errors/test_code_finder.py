@@ -56,6 +56,11 @@ STATED = [
     ("HcclAllReduce returned HCCL_E_REMOTE", ["hccl 21"]),
     ("HCCL function error: HcclCommInitRootInfo, error code is 6", ["hccl 6"]),
     ("hcom_broadcast failed, return 1", ["hccl 1"]),
+    (
+        "[ERROR] OP(9,p):2026-07-01-12:00:00.123.456 [a.h:168][NNOP][Get][106524] errno[561000] "
+        "OpName:[MoeDistributeDispatchV2_0] HcclAllocComResourceByTiling failed. ret = 9",
+        ["561000"],
+    ),
     (RUNTIME + "[EXEC][DEFAULT]kernel fault, retCode=0x7150026", ["0x7150026"]),
     ("rtMemAlloc failed, retCode 0x711000e; error code is 207001", ["207001"]),
     ("device open failed, retCode=0x7010003", ["0x7010003"]),

@@ -74,6 +74,14 @@ TIME = "2026-07-01-12:00:00.123.456"
             LogLine("start", "INFO", "HCCL", "161001", "python3", "a.cc:12"),
         ),
         (
+            f"[ERROR] OP(161001,program):{TIME} [logs.cpp:186][NNOP][aclnnMatmul][161001] "
+            "errno[161002] EZ1001: self and mat2 cannot be multiplied",
+            LogLine(
+                "errno[161002] EZ1001: self and mat2 cannot be multiplied",
+                "ERROR", "OP", "161001", "program", "logs.cpp:186", "aclnnMatmul",
+            ),
+        ),
+        (
             "[ERROR] HCCL(3977573,t): call trace: hcclRet -> 9",
             LogLine("call trace: hcclRet -> 9", "ERROR", "HCCL", "3977573", "t"),
         ),
