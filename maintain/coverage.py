@@ -224,6 +224,12 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " 64 bits hold a float32 in their lower half. Rows behind the last group are not written.",
         "TransposeBatchMatMul quantises with round(x * scale + offset) of the packed parameter.",
         "Einsum of integers wraps in their dtype.",
+        "As in CANN's host code a beta of zero leaves self out of Addmm, Addmv, Addbmm, Baddbmm and"
+        " Gemm, NaN included, and an alpha of zero leaves the product out of Addmm, Addmv and"
+        " Addbmm (of Gemm on a 950); Baddbmm and Gemm multiply it by zero. Without a product, and"
+        " with an inner dimension of zero, self is multiplied by beta even where that is zero;"
+        " Addbmm and Baddbmm give zeros there. Factors up to the distance of float32 at 1 count as"
+        " zero, but for Addbmm.",
     ),
     "control": (
         "Sleep counts 1.65 GHz. A kernel that takes longer than aclrtSetOpExecuteTimeOut allows is"
@@ -276,8 +282,10 @@ DECIDED: dict[str, tuple[str, ...]] = {
     ),
     "image": (
         "Gradients of resizing use the maps of the functions, transposed: which elements a place"
-        " takes and with which shares is decided in one place. UpsampleLinear1dBackward ignores a"
-        " scale that does not belong to the sizes, as its document says.",
+        " takes and with which shares is decided in one place; gradients of the nearest element"
+        " take the ones between two rounded bounds, as their kernels do. Which scales count was"
+        " compared with CANN's host code operator by operator, and stands beside each: each scale"
+        " alone, all or none, those that fit the sizes, or never; equal sizes take none.",
         "Antialiasing measures distances in steps between places where the result is smaller, so"
         " that the filter has the width that its document names, and divides by the sum of the"
         " weights. alignCorners changes the ratio and not where the first place lies. An image"

@@ -496,6 +496,65 @@ def test_beta_zero_ignores_what_self_holds() -> None:
     assert_same(out.numpy(), np.full((2, 2), 2, np.float32))
 
 
+# What CANN's graphs compute where a factor is zero, by operator: whether NaN in a matrix reaches
+# the result of an alpha of zero, and whether NaN in self reaches one of alpha and beta of zero.
+ZERO_FACTORS = {
+    "addmm": (False, True),
+    "addmv": (False, True),
+    "addbmm": (False, False),
+    "baddbmm": (True, False),
+    "gemm": (True, False),
+}
+
+
+def _sum_with_factors(
+    op: str, self: np.ndarray, x: np.ndarray, y: np.ndarray, alpha: float, beta: float
+) -> np.ndarray:
+    if op == "baddbmm":
+        self, x, y = self[None], x[None], y[None]
+    if op == "addbmm":
+        x, y = x[None], y[None]
+    if op == "addmv":
+        self, y = self[:, 0], y[:, 0]
+    out = hollow(self.shape, np.float32)
+    if op == "gemm":
+        ap.ops.gemm(place(x), place(y), place(self), alpha, beta, 0, 0, out, 0)
+    elif op == "addmv":
+        ap.ops.addmv(place(self), place(x), place(y), alpha, beta, out, 0)
+    else:
+        getattr(ap.ops, op)(place(self), place(x), place(y), beta, alpha, out, 0)
+    found: np.ndarray = out.numpy().reshape(2, -1)
+    return found
+
+
+@pytest.mark.parametrize("op", ZERO_FACTORS)
+def test_factors_of_zero_leave_out_what_cann_leaves_out(op: str) -> None:
+    product_stays, self_stays = ZERO_FACTORS[op]
+    nan, one = np.full((2, 2), np.nan, np.float32), np.ones((2, 2), np.float32)
+    # beta of zero, and what counts as zero, leave self out of a sum with a product.
+    for beta in (0.0, 1e-8 if op != "addbmm" else -0.0):
+        assert (_sum_with_factors(op, nan, one, one, 1.0, beta) == 2).all()
+    # alpha of zero leaves the product out, or multiplies it.
+    found = _sum_with_factors(op, one, nan, one, 0.0, 3.0)
+    assert np.isnan(found).all() if product_stays else (found == 3).all()
+    assert (_sum_with_factors(op, one, one, one, 0.0, 3.0) == 3).all()
+    # Both: no product is there, and self is multiplied by zero, or nothing is.
+    found = _sum_with_factors(op, nan, one, one, 0.0, 0.0)
+    assert np.isnan(found).all() if self_stays else (found == 0).all()
+    assert (_sum_with_factors(op, one, one, one, 0.0, 0.0) == 0).all()
+
+
+@pytest.mark.parametrize("op", ZERO_FACTORS)
+def test_an_inner_dimension_of_zero_leaves_self_by_beta(op: str) -> None:
+    x, y = np.zeros((2, 0), np.float32), np.zeros((0, 2), np.float32)
+    nan = np.full((2, 2), np.nan, np.float32)
+    self = np.arange(4, dtype=np.float32).reshape(2, 2)
+    found = _sum_with_factors(op, self, x, y, 1.0, 3.0)
+    assert_same(found, 3 * (self if op != "addmv" else self[:, :1]))
+    found = _sum_with_factors(op, nan, x, y, 1.0, 0.0)
+    assert (np.isnan if op in ("addmm", "addmv", "gemm") else np.logical_not)(found).all()
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_bytes_multiply_modulo_their_width(layout: str) -> None:
     x = np.array([100, 100, 3], np.int8)

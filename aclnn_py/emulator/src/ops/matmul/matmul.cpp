@@ -123,6 +123,7 @@ EMU_OPERATOR(AddmmWeightNz,
   if (!check.ok()) return check.status();
   emu::SumArguments call{};
   call.op = op;
+  call.without = emu::NoProduct::product_of_any;
   call.self = self;
   call.mat1 = mat1;
   call.mat2 = mat2;
@@ -141,6 +142,7 @@ EMU_OPERATOR(Gemm,
               int64_t transA, int64_t transB, aclTensor *out, int8_t cubeMathType)) {
   emu::SumArguments call{};
   call.op = "aclnnGemm";
+  call.without = emu::chip_is_950() ? emu::NoProduct::self : emu::NoProduct::product_of_any;
   call.self = C;
   call.mat1 = A;
   call.mat2 = B;
@@ -163,6 +165,7 @@ EMU_OPERATOR(Addmm,
               const aclScalar *beta, const aclScalar *alpha, aclTensor *out, int8_t cubeMathType)) {
   emu::SumArguments call{};
   call.op = "aclnnAddmm";
+  call.without = emu::NoProduct::self;
   call.self = self;
   call.mat1 = mat1;
   call.mat2 = mat2;
@@ -178,6 +181,7 @@ EMU_OPERATOR(InplaceAddmm, (aclTensor *selfRef, const aclTensor *mat1, const acl
                             const aclScalar *beta, const aclScalar *alpha, int8_t cubeMathType)) {
   emu::SumArguments call{};
   call.op = "aclnnInplaceAddmm";
+  call.without = emu::NoProduct::self;
   call.self = selfRef;
   call.mat1 = mat1;
   call.mat2 = mat2;
@@ -235,6 +239,7 @@ EMU_OPERATOR(Addbmm,
               const aclScalar *beta, const aclScalar *alpha, aclTensor *out, int8_t cubeMathType)) {
   emu::SumArguments call{};
   call.op = "aclnnAddbmm";
+  call.without = emu::NoProduct::beta_first;
   call.self = self;
   call.mat1 = batch1;
   call.mat2 = batch2;
@@ -254,6 +259,7 @@ EMU_OPERATOR(InplaceAddbmm, (aclTensor *selfRef, const aclTensor *batch1, const 
                              const aclScalar *beta, const aclScalar *alpha, int8_t cubeMathType)) {
   emu::SumArguments call{};
   call.op = "aclnnInplaceAddbmm";
+  call.without = emu::NoProduct::beta_first;
   call.self = selfRef;
   call.mat1 = batch1;
   call.mat2 = batch2;

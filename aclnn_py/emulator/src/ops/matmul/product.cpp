@@ -203,7 +203,16 @@ Status plan_sum(const SumArguments &a, uint64_t *workspace_size, aclOpExecutor *
   const size_t addend = plan.input(a.self), left = plan.input(a.mat1), right = plan.input(a.mat2);
   const size_t to = plan.output(a.out);
   const double alpha = a.plain_factors ? a.plain_alpha : a.alpha->to_double();
-  const double beta = a.plain_factors ? a.plain_beta : a.beta->to_double();
+  double beta = a.plain_factors ? a.plain_beta : a.beta->to_double();
+  // The sum of batches alone compares with zero itself.
+  const auto is_zero = [&](double factor) {
+    return a.sum_batches ? factor == 0 : counts_as_zero(factor);
+  };
+  const bool no_product = a.without >= NoProduct::self && is_zero(alpha);
+  const bool no_depth = seen[0].shape[seen[0].rank() - 1] == 0;
+  const bool keeps_self = (a.without == NoProduct::self && (no_product || no_depth)) ||
+                          (a.without == NoProduct::product_of_any && no_depth);
+  if (is_zero(beta) && !keeps_self) beta = 0;
   const bool turned[] = {a.transpose[0], a.transpose[1]};
   const int8_t math = a.cube_math_type;
   const bool sum_batches = a.sum_batches;
@@ -228,6 +237,8 @@ Status plan_sum(const SumArguments &a, uint64_t *workspace_size, aclOpExecutor *
         product.alpha = alpha;
         product.beta = beta;
         product.has_addend = true;
+        product.keeps_addend = keeps_self;
+        if (no_product) product.a.first.cols = product.b.first.rows = 0;
         const View self = view_of(c.tensor(addend), product.out.layout);
         std::unique_ptr<Snapshot> kept;
         if (clash(self, product.out)) kept = std::make_unique<Snapshot>(self);

@@ -5,6 +5,9 @@
 // rounds float32 operands to float16; 4 asks for sums of more precision, which all sums here have.
 #pragma once
 
+#include <cmath>
+#include <limits>
+
 #include "ops/matmul/stack.h"
 
 namespace emu {
@@ -39,7 +42,20 @@ struct ProductArguments {
 };
 Status plan_product(const ProductArguments &a, uint64_t *workspace_size, aclOpExecutor **executor);
 
-// out = beta * self + alpha * (mat1 @ mat2)
+// Factors this near to zero count as zero, as CANN counts them.
+inline bool counts_as_zero(double factor) {
+  return std::fabs(static_cast<float>(factor)) <= std::numeric_limits<float>::epsilon();
+}
+
+// What an alpha of zero and an inner dimension of zero leave.
+enum class NoProduct : uint8_t {
+  product,         // alpha * (mat1 @ mat2) nevertheless, in which NaN stays NaN
+  product_of_any,  // the same, but beta * self, of zero too, for an inner dimension of zero
+  self,            // beta * self, with beta of zero too
+  beta_first,      // beta * self, or zeros with beta of zero
+};
+
+// out = beta * self + alpha * (mat1 @ mat2), without self where beta is zero
 struct SumArguments {
   const char *op;
   const aclTensor *self, *mat1, *mat2;
@@ -54,7 +70,8 @@ struct SumArguments {
   double plain_beta = 1.0, plain_alpha = 1.0;
   bool transpose[2] = {false, false};  // mat1, mat2
   bool fractal = false;                // mat2 may be in FRACTAL_NZ
-  bool broadcasts_in_fp32 = false;     // self broadcasts with cubeMathType 4 too
+  NoProduct without = NoProduct::product;
+  bool broadcasts_in_fp32 = false;  // self broadcasts with cubeMathType 4 too
 };
 Status plan_sum(const SumArguments &a, uint64_t *workspace_size, aclOpExecutor **executor);
 

@@ -126,7 +126,7 @@ void multiply(const StackProduct &p) {
     epilogue.alpha = p.alpha;
     epilogue.beta = p.beta;
     epilogue.bias = p.bias;
-    if (p.has_addend && p.beta != 0) epilogue.addend = p.addend.at(at_addend);
+    if (p.has_addend && (p.beta != 0 || p.keeps_addend)) epilogue.addend = p.addend.at(at_addend);
     gemm(p.a.at(at_a), p.b.at(at_b),
          {const_cast<void *>(to.data), to.dtype, to.row.stride, to.col.stride}, epilogue);
   };

@@ -31,8 +31,9 @@ struct StackProduct {
   View out;  // rank >= 2
   double alpha = 1.0, beta = 1.0;
   bool has_addend = false;
-  MatrixStack addend;  // broadcast to out
-  Matrix bias;         // a row, or data == nullptr
+  bool keeps_addend = false;  // with beta of zero too: the zero of a NaN is a NaN
+  MatrixStack addend;         // broadcast to out
+  Matrix bias;                // a row, or data == nullptr
 };
 void multiply(const StackProduct &product);
 

@@ -5,7 +5,7 @@
 #include "aclnnop/math.h"
 #include "aclnnop/matmul.h"
 #include "ops/matmul/dot.h"
-#include "ops/matmul/stack.h"
+#include "ops/matmul/product.h"
 
 #include <algorithm>
 #include <vector>
@@ -125,7 +125,11 @@ EMU_OPERATOR(Addmv,
   const size_t addend = plan.input(self), left = plan.input(mat), right = plan.input(vec),
                to = plan.output(out);
   const bool integer = computed_in_integers(common);
-  const double alpha_value = alpha->to_double(), beta_value = beta->to_double();
+  const double alpha_value = alpha->to_double();
+  double beta_value = beta->to_double();
+  // Without a product CANN multiplies self by beta even where that is zero.
+  const bool no_product = counts_as_zero(alpha_value), alone = no_product || mat->shape[1] == 0;
+  if (counts_as_zero(beta_value) && !alone) beta_value = 0;
   const int64_t whole_alpha = alpha->to_int64(), whole_beta = beta->to_int64();
   return plan.finish(
       [=](PlanContext &c) {
@@ -174,6 +178,8 @@ EMU_OPERATOR(Addmv,
         product.b = matrix_stack(as_column(met_in(b, memory[1])));
         product.addend = matrix_stack(as_column(met_in(kept.view(), memory[2])));
         product.has_addend = true;
+        product.keeps_addend = alone;
+        if (no_product) product.a.first.cols = product.b.first.rows = 0;
         product.alpha = alpha_value;
         product.beta = beta_value;
         product.out = as_column(result);
