@@ -272,6 +272,31 @@ static void operator_on_freed_memory(void)
     give_back(o);
 }
 
+static void copy_beyond_its_part_of_a_pool(void)
+{
+    static float values[40];
+    char *block = pool(4096);
+    void *part = give_out(block, NBYTES);
+    give_out(block + 512, NBYTES);
+    MUST(aclrtMemcpy(part, sizeof values, values, sizeof values, /* MISTAKE */
+                     ACL_MEMCPY_HOST_TO_DEVICE));
+    MUST(aclrtFree(block));
+}
+
+static void operator_on_a_part_that_was_given_back(void)
+{
+    Operands o = operands();
+    void *block = pool(4096);
+    aclTensor *x = matrix(give_out(block, NBYTES), 4, 8);
+    add(x, o.y, o.out);
+    take_back(block);
+    add(x, o.y, o.out); /* the report has the launch, in add() */
+    MUST(aclrtSynchronizeStream(g_stream));
+    MUST(aclDestroyTensor(x));
+    MUST(aclrtFree(block));
+    give_back(o);
+}
+
 static void host_writes_to_device_memory(void)
 {
     float *block = memory(NBYTES);
@@ -692,6 +717,28 @@ static void finalize_twice(void)
 
 /* ---- no mistake ------------------------------------------------------------------------- */
 
+/* Parts follow each other, are given out anew, and are written before they are read. */
+static void correct_pool(Operands o)
+{
+    char *block = pool(4096);
+    aclTensor *x = matrix(give_out(block, NBYTES), 4, 8);
+    aclTensor *y = matrix(give_out(block + NBYTES, NBYTES), 4, 8);
+    add(o.x, o.y, x);
+    add(x, o.y, y);
+    take_back(block);
+    give_out(block, NBYTES);
+    add(y, o.y, x);
+    MUST(aclrtSynchronizeStream(g_stream));
+    take_back(block);
+    take_back(block + NBYTES);
+    mstxMemHeapUnregister(NULL, (mstxMemHeapHandle_t)block);
+    add(o.x, o.y, x); /* the pool is memory like any other again */
+    MUST(aclrtSynchronizeStream(g_stream));
+    MUST(aclDestroyTensor(x));
+    MUST(aclDestroyTensor(y));
+    MUST(aclrtFree(block));
+}
+
 static void correct(void)
 {
     float values[32];
@@ -708,6 +755,7 @@ static void correct(void)
     MUST(aclrtStreamWaitEvent(other, event));
     g_stream = other;
     add(o.out, o.y, o.x);
+    correct_pool(o);
     MUST(aclrtMemcpyAsync(host, NBYTES, o.a, NBYTES, ACL_MEMCPY_DEVICE_TO_HOST, other));
     MUST(aclrtSynchronizeStream(other));
     g_stream = first;
@@ -755,6 +803,8 @@ static const Mistake kMistakes[] = {
     FRAMED(pinned_memory_freed_before_the_copy),
     FRAMED(memory_never_freed),
     FRAMED(operator_on_freed_memory),
+    FRAMED(copy_beyond_its_part_of_a_pool),
+    FRAMED(operator_on_a_part_that_was_given_back),
     FRAMED(host_writes_to_device_memory),
     FRAMED(host_reads_device_memory),
     FRAMED(memcpy_of_the_c_library_to_device_memory),

@@ -19,6 +19,7 @@
 #include "aclnnop/math.h"
 
 #include "hccl/hccl.h"
+#include "mstx/ms_tools_ext.h"
 
 #define NBYTES 128u /* of a tensor of 4 by 8 floats */
 
@@ -56,6 +57,32 @@ static void *memory(size_t nbytes) {
 static aclTensor *matrix(void *data, int64_t rows, int64_t columns) {
   const int64_t shape[2] = {rows, columns}, strides[2] = {columns, 1};
   return aclCreateTensor(shape, 2, ACL_FLOAT, strides, 0, ACL_FORMAT_ND, shape, 2, data);
+}
+
+/* A pool that the program divides itself, and says so. */
+static void *pool(size_t nbytes) {
+  void *block = memory(nbytes);
+  const mstxMemVirtualRangeDesc_t range = {0, block, nbytes};
+  const mstxMemHeapDesc_t heap = {MSTX_MEM_HEAP_USAGE_TYPE_SUB_ALLOCATOR,
+                                  MSTX_MEM_TYPE_VIRTUAL_ADDRESS, &range};
+  mstxMemHeapRegister(NULL, &heap);
+  return block;
+}
+
+static void *give_out(void *start, size_t nbytes) {
+  const mstxMemVirtualRangeDesc_t range = {0, start, nbytes};
+  const mstxMemRegionsRegisterBatch_t batch = {NULL, MSTX_MEM_TYPE_VIRTUAL_ADDRESS, 1, &range,
+                                               NULL};
+  mstxMemRegionsRegister(NULL, &batch);
+  return start;
+}
+
+static void take_back(void *start) {
+  mstxMemRegionRef_t part;
+  const mstxMemRegionsUnregisterBatch_t batch = {1, &part};
+  part.refType = MSTX_MEM_REGION_REF_TYPE_POINTER;
+  part.pointer = start;
+  mstxMemRegionsUnregister(NULL, &batch);
 }
 
 /* Both phases of out = x + y. */

@@ -10,6 +10,7 @@
 #include "faults/findings.h"
 #include "faults/launches.h"
 #include "faults/objects.h"
+#include "faults/program_pools.h"
 #include "meta/fractal.h"
 #include "meta/parameter_names.h"
 #include "meta/pieces.h"
@@ -99,6 +100,7 @@ void look_at_addresses(const char *op, const std::vector<PlanTensor> &tensors) {
               std::string(op) + ": " + parameter_text(op, tensors, i), site_here(),
               {{"destroyed", known ? life.ended : Site{}}});
     }
+    look_in_pools(std::string(op) + ": " + parameter_text(op, tensors, i), reach.low, reach.high);
     if (data != nullptr && device_of_address(data) < 0 &&
         !host_mapped(data, reach.high - reach.low)) {
       finding("host pointer as device data",
@@ -111,8 +113,11 @@ void look_at_addresses(const char *op, const std::vector<PlanTensor> &tensors) {
 }
 
 void look_at_workspace(const char *op, void *workspace, uint64_t size) {
-  if (workspace == nullptr || size == 0 || on_device(workspace, size, nullptr)) return;
+  if (workspace == nullptr || size == 0) return;
   const std::string what = std::string(op) + ": a workspace of " + std::to_string(size) + " bytes";
+  const auto low = reinterpret_cast<uintptr_t>(workspace);
+  look_in_pools(what, low, low + size);
+  if (on_device(workspace, size, nullptr)) return;
   if (device_of_address(workspace) < 0) {
     finding("workspace in host memory", what);
     return;
@@ -189,7 +194,11 @@ void look_at_launch(const char *op, const std::vector<PlanTensor> &tensors, void
 }
 
 void look_at_copy(const char *routine, const void *dst, bool dst_on_device, const void *src,
-                  bool src_on_device, aclrtMemcpyKind kind) {
+                  bool src_on_device, size_t size, aclrtMemcpyKind kind) {
+  for (const auto &[name, at] : {std::pair{"dst", dst}, std::pair{"src", src}}) {
+    const auto low = reinterpret_cast<uintptr_t>(at);
+    look_in_pools(std::string(routine) + ": " + name, low, low + size);
+  }
   bool to = false, from = false;
   switch (kind) {
     case ACL_MEMCPY_HOST_TO_HOST: break;

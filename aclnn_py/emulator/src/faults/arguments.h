@@ -23,6 +23,6 @@ void look_at_launch(const char *op, const std::vector<PlanTensor> &tensors, void
 
 // The direction that a copy states, and where its addresses lie.
 void look_at_copy(const char *routine, const void *dst, bool dst_on_device, const void *src,
-                  bool src_on_device, aclrtMemcpyKind kind);
+                  bool src_on_device, size_t size, aclrtMemcpyKind kind);
 
 }  // namespace emu::faults

@@ -137,7 +137,7 @@ Status copy_sync(const char *routine, void *dst, size_t room, const void *src, s
   if (const Status s = place_of(routine, "dst", dst, size, &to)) return s;
   if (const Status s = place_of(routine, "src", src, size, &from)) return s;
   if (faults::checking()) {
-    faults::look_at_copy(routine, dst, to.on_device, src, from.on_device, kind);
+    faults::look_at_copy(routine, dst, to.on_device, src, from.on_device, size, kind);
     faults::host_touches(faults::Host::reads, routine, src, size);
     faults::host_touches(faults::Host::writes, routine, dst, size);
   }
@@ -176,7 +176,7 @@ Status copy_async(const char *routine, void *dst, size_t room, const void *src, 
   if (const Status s = place_of(routine, "dst", dst, size, &to)) return s;
   if (const Status s = place_of(routine, "src", src, size, &from)) return s;
   if (faults::checking())
-    faults::look_at_copy(routine, dst, to.on_device, src, from.on_device, kind);
+    faults::look_at_copy(routine, dst, to.on_device, src, from.on_device, size, kind);
   const bool wrong_dst = wants_device(kind, true) && !to.on_device;
   if (wrong_dst || (wants_device(kind, false) && !from.on_device)) {
     return fail(ACL_ERROR_RT_PARAM_INVALID,

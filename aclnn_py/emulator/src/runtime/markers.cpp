@@ -9,6 +9,7 @@
 #include "core/process.h"
 #include "core/slots.h"
 #include "core/stream.h"
+#include "faults/program_pools.h"
 #include "mstx/ms_tools_ext.h"
 
 struct mstxDomainRegistration_st {
@@ -93,24 +94,39 @@ EMU_EXPORT void mstxDomainRangeEnd(mstxDomainHandle_t domain, mstxRangeId id) tr
 }
 EMU_CATCH_VOID
 
-// The parameters' structures are CANN's own affair; nothing reads them here.
-EMU_EXPORT void *mstxMemHeapRegister(mstxDomainHandle_t domain, const void *desc) try {
-  (void)domain, (void)desc;
-  return nullptr;
+// A pool's handle, and that of a part, is its address: programs give either back.
+EMU_EXPORT mstxMemHeapHandle_t mstxMemHeapRegister(mstxDomainHandle_t domain,
+                                                   const mstxMemHeapDesc_t *desc) try {
+  (void)domain;
+  if (desc == nullptr || desc->typeSpecificDesc == nullptr || emu::forked()) return nullptr;
+  const auto *range = static_cast<const mstxMemVirtualRangeDesc_t *>(desc->typeSpecificDesc);
+  emu::faults::pool_begun(range->ptr, range->size);
+  return static_cast<mstxMemHeapHandle_t>(const_cast<void *>(range->ptr));
 }
 EMU_CATCH
 
-EMU_EXPORT void mstxMemHeapUnregister(mstxDomainHandle_t domain, void *heap) try {
-  (void)domain, (void)heap;
+EMU_EXPORT void mstxMemHeapUnregister(mstxDomainHandle_t domain, mstxMemHeapHandle_t heap) try {
+  (void)domain;
+  if (!emu::forked()) emu::faults::pool_ended(heap);
 }
 EMU_CATCH_VOID
 
-EMU_EXPORT void mstxMemRegionsRegister(mstxDomainHandle_t domain, const void *desc) try {
-  (void)domain, (void)desc;
+// Programs leave the members unset that they do not need, the pool among them.
+EMU_EXPORT void mstxMemRegionsRegister(mstxDomainHandle_t domain,
+                                       const mstxMemRegionsRegisterBatch_t *desc) try {
+  (void)domain;
+  if (desc == nullptr || desc->regionDescArray == nullptr || emu::forked()) return;
+  const auto *parts = static_cast<const mstxMemVirtualRangeDesc_t *>(desc->regionDescArray);
+  for (size_t i = 0; i < desc->regionCount; ++i)
+    emu::faults::part_given(parts[i].ptr, parts[i].size);
 }
 EMU_CATCH_VOID
 
-EMU_EXPORT void mstxMemRegionsUnregister(mstxDomainHandle_t domain, const void *desc) try {
-  (void)domain, (void)desc;
+EMU_EXPORT void mstxMemRegionsUnregister(mstxDomainHandle_t domain,
+                                         const mstxMemRegionsUnregisterBatch_t *desc) try {
+  (void)domain;
+  if (desc == nullptr || desc->refArray == nullptr || emu::forked()) return;
+  for (size_t i = 0; i < desc->refCount; ++i)
+    emu::faults::part_taken_back(desc->refArray[i].pointer);
 }
 EMU_CATCH_VOID

@@ -13,6 +13,7 @@
 #include "core/stream.h"
 #include "faults/launches.h"
 #include "faults/objects.h"
+#include "faults/program_pools.h"
 #include "runtime/memory_pool.h"
 
 using emu::fail;
@@ -45,7 +46,10 @@ Status release(const char *routine, void *address) {
   if (emu::faults::checking() && emu::find_block(address, nullptr, &size, nullptr))
     emu::faults::host_touches(emu::faults::Host::frees, routine, address, size);
   const Status s = emu::device_free(address, routine);
-  if (s == 0) emu::faults::ended(address);
+  if (s == 0) {
+    emu::faults::ended(address);
+    emu::faults::pool_ended(address);
+  }
   return s;
 }
 
