@@ -223,6 +223,14 @@ def test_an_operator_declared_at_run_time_is_not_judged(device: ap.Device) -> No
     assert "declared at run time" in book.judge(declared, (x, x, x, 0)).unasked
 
 
+def test_the_emulator_needs_no_room_in_the_static_tls_block() -> None:
+    """It is opened while the program runs, when other libraries may have filled that block."""
+    command = ["readelf", "--wide", "--dynamic", str(device_path())]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert "SONAME" in text
+    assert "STATIC_TLS" not in text
+
+
 def test_calls_of_the_emulator_stay_within_it() -> None:
     """Another library in the process has the same names for its functions."""
     command = ["readelf", "--wide", "--relocs", str(device_path())]

@@ -178,6 +178,7 @@ def test_findings_name_the_call_and_what_was_seen(planted: Path) -> None:
     changed = rows["aclnnSub"]["findings"]
     assert all((f["device"], f["emulator"]) == ("561002 in phase one", "161002 in phase one")
                for f in changed)  # fmt: skip
+    assert all("on the emulator: aclnnSub" in f["detail"] for f in changed)
     fault = rows["aclnnErf"]["findings"][0]
     assert (fault["device"], fault["emulator"]) == ("fault 507015", "success")
     wrong = rows["aclnnExp"]["findings"][0]

@@ -66,7 +66,7 @@ class _Book:
         try:
             self.library = Library(open_emulator())
         except (LibraryNotFoundError, LibraryLoadError) as error:
-            raise _UnaskedError(str(error), missing=True) from None
+            raise _UnaskedError(str(error).splitlines()[0], missing=True) from None
         self.chip = soc_name()
         set_chip = self.library.function("aclnn_py_emulator_set_chip", "int32_t (*)(char const *)")
         if self.chip and not set_chip(self.chip.encode()):

@@ -34,7 +34,7 @@ class Finding:
     device, emulator : str
         How the call ended there.
     detail : str
-        The argument and the values that differ, or what the device says.
+        The argument and the values that differ, or the texts of the device and of the emulator.
     """
 
     operator: str
@@ -59,9 +59,9 @@ def judge(case: Case, device: Ended, emulator: Ended) -> Finding | None:
         return _finding(case, "hung", device, emulator, device.message)
     if device.status != emulator.status:
         kind: Kind = "fault" if device.stage == "device" else "status"
-        return _finding(case, kind, device, emulator, device.message or emulator.message)
+        return _finding(case, kind, device, emulator, _texts(device, emulator))
     if device.stage != emulator.stage:
-        return _finding(case, "status", device, emulator, device.message)
+        return _finding(case, "status", device, emulator, _texts(device, emulator))
     for rank, (one, other) in enumerate(zip(device.memory, emulator.memory, strict=True)):
         try:
             name, apart = first_difference(case.call, list(other), one)
@@ -78,6 +78,13 @@ def _finding(case: Case, kind: Kind, device: Ended, emulator: Ended, detail: str
     return Finding(
         case.call.operator, case.number, case.what, kind, _words(device), _words(emulator), detail
     )
+
+
+def _texts(device: Ended, emulator: Ended) -> str:
+    """What both say about a call that they do not end alike."""
+    if device.message and emulator.message:
+        return f"{device.message}\non the emulator: {emulator.message}"
+    return device.message or emulator.message
 
 
 def _words(ended: Ended) -> str:

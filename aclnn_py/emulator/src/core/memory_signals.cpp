@@ -2,9 +2,12 @@
 // build flags: -O2
 #include "core/memory_signals.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 
 #include <atomic>
+#include <cstdlib>
+#include <new>
 
 namespace emu {
 namespace {
@@ -16,8 +19,19 @@ struct Landing {
   Landing *outer;
 };
 
-// Memory that exists before the handler looks at it, which must not allocate any.
-[[gnu::tls_model("initial-exec")]] thread_local Landing *t_landing = nullptr;
+// Of each thread; the handler must not allocate memory, and reading a key does not. A thread_local
+// that promises the same would put all of the library's into the static TLS block, which has little
+// room for a library that is opened while the program runs.
+const pthread_key_t g_landing = [] {
+  pthread_key_t key;
+  if (pthread_key_create(&key, nullptr) != 0) std::abort();
+  return key;
+}();
+
+Landing *current_landing() { return static_cast<Landing *>(pthread_getspecific(g_landing)); }
+
+// False when the host has no memory for it, which only the first one of a thread may need.
+bool set_landing(Landing *landing) { return pthread_setspecific(g_landing, landing) == 0; }
 
 struct sigaction g_before_segv, g_before_bus;
 std::atomic<MemorySignalHook> g_hook{nullptr};
@@ -36,11 +50,11 @@ void on_signal(int signal, siginfo_t *info, void *context) {
   const bool sent = info->si_code <= 0;
   const bool untold = info->si_code == SI_KERNEL;  // an address that no memory can have
   const auto at = untold ? 0 : reinterpret_cast<uintptr_t>(info->si_addr);
-  Landing *landing = t_landing;
+  Landing *landing = current_landing();
   if (landing != nullptr && !sent &&
       (untold || landing->ranges[0].holds(at) || landing->ranges[1].holds(at))) {
     landing->bad = at;
-    t_landing = landing->outer;
+    set_landing(landing->outer);
     siglongjmp(landing->back, 1);
   }
   const MemorySignalHook hook = g_hook.load();
@@ -71,16 +85,16 @@ bool survives(void (*work)(void *), void *data, const AddressRange (&ranges)[2],
   (void)installed();
   Landing landing;
   landing.ranges = ranges;
-  landing.outer = t_landing;
+  landing.outer = current_landing();
   if (sigsetjmp(landing.back, 0) != 0) {
     *bad = landing.bad;
     return false;
   }
-  t_landing = &landing;
+  if (!set_landing(&landing)) throw std::bad_alloc();
   std::atomic_signal_fence(std::memory_order_seq_cst);
   work(data);
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  t_landing = landing.outer;
+  set_landing(landing.outer);
   return true;
 }
 
