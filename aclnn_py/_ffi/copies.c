@@ -9,17 +9,53 @@ static int32_t check_side(const ap_use *use, const ap_stream *stream)
     return AP_OK;
 }
 
+/* Not pthread_self(), which another thread gets when this one has ended. */
+static uint64_t this_thread(void)
+{
+    static uint64_t last;
+    static __thread uint64_t mine;
+    if (AP_UNLIKELY(!mine))
+        mine = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+    return mine;
+}
+
+void ap_note_done(ap_stream *stream, uint64_t sequence)
+{
+    if (sequence > __atomic_load_n(&stream->completed, __ATOMIC_RELAXED))
+        __atomic_store_n(&stream->completed, sequence, __ATOMIC_RELEASE);
+    lock_word(&stream->checking);
+    ap_checked *mine = &stream->checked[0];
+    /* Of others the one that has come least far makes way. */
+    for (int i = 0; i < AP_CHECKED && mine->thread != this_thread(); ++i) {
+        ap_checked *entry = &stream->checked[i];
+        if (entry->thread == this_thread() || entry->sequence < mine->sequence)
+            mine = entry;
+    }
+    if (mine->thread != this_thread() || mine->sequence < sequence)
+        *mine = (ap_checked){this_thread(), sequence};
+    unlock_word(&stream->checking);
+}
+
+uint64_t ap_checked_here(ap_stream *stream)
+{
+    uint64_t sequence = 0;
+    lock_word(&stream->checking);
+    for (int i = 0; i < AP_CHECKED; ++i)
+        if (stream->checked[i].thread == this_thread())
+            sequence = stream->checked[i].sequence;
+    unlock_word(&stream->checking);
+    return sequence;
+}
+
 int32_t ap_read(const ap_use *use, uint64_t source, uint64_t nbytes, uint64_t target)
 {
-    const ap_stream *stream = current_stream;
+    ap_stream *stream = current_stream;
     if (AP_UNLIKELY(use->overflow || use->device != active_device || forked_child || intercepted()))
         return AP_UNCERTAIN;
     for (int i = 0; i < AP_MARKS; ++i) {
         const ap_mark *found = &use->marks[i];
-        if (found->stream_id &&
-            (!stream || found->stream_id != stream->id ||
-             found->sequence > __atomic_load_n(&stream->checked, __ATOMIC_ACQUIRE) ||
-             __atomic_load_n(&stream->faulted, __ATOMIC_RELAXED)))
+        if (found->stream_id && (!stream || found->stream_id != stream->id ||
+                                 found->sequence > ap_checked_here(stream)))
             return AP_UNCERTAIN;
     }
     ap_learn_other();

@@ -14,6 +14,7 @@
 #define AP_MAX_PARAMETERS 64
 #define AP_MARKS 4
 #define AP_RECENT 64
+#define AP_CHECKED 4
 #define AP_FAULTS 16
 #define AP_RECIPE_TENSORS 16
 
@@ -147,26 +148,32 @@ typedef union {
 
 typedef struct ap_op ap_op;
 
+/* How much of a stream's work waits of one thread have found done without fault. */
+typedef struct {
+    uint64_t thread;
+    uint64_t sequence;
+} ap_checked;
+
 /* One per stream. id is unique in the process and never 0; sequence numbers the work that was
    queued. completed: the device is done with what has numbers up to this one, so that its memory is
-   free; it may have failed. checked: a wait has found it done without fault. faulted: a wait has
-   reported a fault; the library knows which thread has to hear of it yet, so whoever reads what the
-   stream wrote waits for it first. workspace_peak: the most that a launch used of an arena. recent:
-   the operator of the work numbered N at N % AP_RECENT, null where it was no operator. */
+   free; it may have failed. checked: the last threads that waited, and checking is its lock; who is
+   told of a fault depends on the thread, so each reads without a wait only what its own waits have
+   passed. workspace_peak: the most that a launch used of an arena. recent: the operator of the work
+   numbered N at N % AP_RECENT, null where it was no operator. */
 typedef struct {
     void *raw;
     uint64_t id;
     uint64_t sequence;
     uint64_t completed;
-    uint64_t checked;
     void *workspace;
     uint64_t workspace_nbytes;
     uint64_t workspace_peak;
     uint32_t workspace_exchanges;
     int32_t device;
     uint32_t closed;
-    uint32_t faulted;
     uint32_t lock;
+    uint32_t checking;
+    ap_checked checked[4];
     const ap_op *recent[64];
 } ap_stream;
 
@@ -382,9 +389,14 @@ void ap_set_capturing(int32_t on);
 /* Python wants to see every piece of memory made, or no more. */
 void ap_set_watched(int32_t on);
 
-/* Copy bytes of device memory to the host, if a wait has found the work on them done without fault.
-   AP_UNCERTAIN: that is not known, and nothing has happened. AP_FAILED: the copy was refused, as
-   ap_last_failure() says. */
+/* Note that a wait of this thread has found the work up to `sequence` done without fault. */
+void ap_note_done(ap_stream *stream, uint64_t sequence);
+/* How far waits of this thread have come. */
+uint64_t ap_checked_here(ap_stream *stream);
+
+/* Copy bytes of device memory to the host, if a wait of this thread has found the work on them
+   done. AP_UNCERTAIN: that is not known, and nothing has happened. AP_FAILED: the copy was refused,
+   as ap_last_failure() says. */
 int32_t ap_read(const ap_use *use, uint64_t source, uint64_t nbytes, uint64_t target);
 /* AP_OK: dense int64 indices on the device are all from -length to length - 1. AP_UNCERTAIN: some
    are not, or they cannot be read as above, or host memory lacks. AP_FAILED: as above. */

@@ -61,11 +61,8 @@ class GraphMemory:
 
 
 def unchecked(moment: Moment | None) -> Moment | None:
-    """The moment itself, or None if there is none or a wait has found all before it done well."""
-    if moment is None:
-        return None
-    state, sequence = moment
-    return None if sequence <= state.checked and not state.context.faulted else moment
+    """The moment itself, or None if there is none or this thread knows that all went well."""
+    return None if moment is None or moment[0].is_checked(moment[1]) else moment
 
 
 def pending(moment: Moment | None) -> Moment | None:

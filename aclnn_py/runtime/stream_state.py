@@ -84,17 +84,18 @@ class Recorder(Protocol):
 class StreamState:
     """The part of a stream that its finalizer needs: the C structure and what waits for the device.
 
-    ``context`` is the ap_stream of the launcher: it numbers the work that is queued (``sequence``),
-    knows how much of it is done (``completed``), and how much of it a wait has found done without
-    fault (``checked``): a query tells the first, and nobody reads what the device wrote before the
-    second. While a ``recorder`` is set, the work is part
-    of a graph: it counts as going on until the graph is released, whatever the device has done.
+    ``context`` is the ap_stream of the launcher. It numbers the work that is queued (``sequence``),
+    and knows how much of it is done (``completed``) and how much waits of a thread have found done
+    without fault (``checked``). A query tells the first; nobody reads what the device wrote before
+    the second. While a ``recorder`` is set, the work is part of a graph: it counts as going on
+    until the graph is released, whatever the device has done.
     """
 
     __slots__ = (
         "arena",
         "borrowed",
         "checked",
+        "checker",
         "context",
         "deferred",
         "device",
@@ -129,9 +130,10 @@ class StreamState:
         # The workspace of launches. It is freed with the stream, when all launches are done.
         self.arena: Any = None
         self.fence_at = 0
-        # The last work that a wait found without fault; an event happens after failed work too. The
-        # launcher has the same number, but a field of C's costs more to read.
+        # The last work that a wait of any thread found without fault, and the thread that waited
+        # last; an event happens after failed work too.
         self.checked = 0
+        self.checker = 0
         # By the number of a thread, the last work whose faults a wait of it has raised.
         self.heard: dict[int, int] = {}
         # As long as the launcher's own ring of operators.
@@ -144,6 +146,13 @@ class StreamState:
     def capture(self) -> Capture | None:
         """The capture that records the work of the stream, None while the work runs."""
         return None if self.recorder is None else self.recorder.capture
+
+    def is_checked(self, sequence: int) -> bool:
+        """Whether a wait of this thread has found the work up to ``sequence`` done without fault.
+
+        Who is told of a fault depends on the thread, and no thread knows what another one heard.
+        """
+        return self.recorder is None and sequence <= int(lib.ap_checked_here(self.context))
 
     def unlisted(self) -> int:
         """The last work that no error of this thread has to list any more."""
@@ -220,9 +229,7 @@ class StreamState:
             if self.fence is not None and self.fence_at > self.context.completed:
                 out = ffi.new("aclrtEventRecordedStatus *")
                 if C.aclrtQueryEventStatus(self.fence, out):
-                    # Nobody waits here who could be told: the next read asks the stream itself.
-                    recent_message()
-                    self.context.faulted = 1
+                    recent_message()  # nobody waits here who could be told; the next wait asks too
                     return
                 if out[0] != _EVENT_COMPLETE:
                     return
@@ -344,8 +351,8 @@ def pending_streams(use: Any) -> list[tuple[StreamState, int]]:
 
 
 def unchecked_streams(use: Any) -> list[StreamState]:
-    """Return the open streams whose work on a buffer may have failed, as far as is known here."""
-    return [state for state, at in _marking(use) if at > state.checked or state.context.faulted]
+    """Return the open streams whose work on a buffer no wait of this thread has found done."""
+    return [state for state, at in _marking(use) if not state.is_checked(at)]
 
 
 def _marking(use: Any) -> list[tuple[StreamState, int]]:
@@ -376,14 +383,18 @@ def queued_on(device: ActiveDevice) -> list[tuple[StreamState, int]]:
 
 
 def note_done(work: Iterable[tuple[StreamState, int]]) -> None:
-    """Note that what ``queued_on`` returned is done, without fault."""
+    """Note that what ``queued_on`` returned is done, without fault, after a wait of this thread."""
+    thread = threading.get_ident()
     for state, target in work:
-        # A thread that waits now may be the one that hears of a fault, and has not said so yet;
-        # and of recorded work the replays are still to come.
-        if target > state.checked and not state.visitors and state.recorder is None:
-            state.checked = state.context.checked = target
-        if state.deferred or target > state.context.completed:
-            state.passed(target)
+        if target <= state.checked and state.checker == thread and not state.deferred:
+            continue
+        if state.recorder is not None:
+            continue  # replays are still to come
+        state.checked = max(target, state.checked)
+        state.checker = thread
+        lib.ap_note_done(state.context, target)
+        if state.deferred:
+            state.drain()
 
 
 def raise_of_wait(error: StatusError, work: Iterable[tuple[StreamState, int]]) -> NoReturn:
@@ -392,8 +403,5 @@ def raise_of_wait(error: StatusError, work: Iterable[tuple[StreamState, int]]) -
     name_launches(error, [state for state, _target in work])
     if is_fault(error):
         for state, target in work:
-            if target > state.unlisted():
-                # Which of several streams it was, the library knows: all are asked from now on.
-                state.context.faulted = 1
-                state.heard[threading.get_ident()] = target
+            state.heard[threading.get_ident()] = target
     raise error
