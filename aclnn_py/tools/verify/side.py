@@ -19,6 +19,8 @@ from aclnn_py.tools.verify.worker import AGAIN
 __all__ = ["Ended", "Side", "VerifyError"]
 
 _POLL_S = 0.02
+# For a process to load the libraries and open the device, before its first call.
+_START_S = 120.0
 _WORDS_OF_AN_ERROR = 2000
 
 
@@ -177,8 +179,9 @@ class Side:
             now, grown = time.monotonic(), results.stat().st_size
             if grown != size:
                 size, since = grown, now
-            elif now - since > self._timeout_s:
-                return f"no end after {self._timeout_s:g} s"
+            limit = self._timeout_s if size else max(self._timeout_s, _START_S)
+            if now - since > limit:
+                return f"no end after {limit:g} s"
             progress()
             time.sleep(_POLL_S)
         if child.returncode < 0:
