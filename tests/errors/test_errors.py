@@ -128,7 +128,7 @@ def test_explain_has_the_codes_their_causes_and_the_documents():
         "usual cause",
         "what to check",
         "Parameters of aclnnAdd:",
-        "self, other, out: 0-8 dimensions; dtype FLOAT",
+        "self, other, out: 0-8 dimensions; dtype FLOAT | FLOAT16 | BFLOAT16",
     ):
         assert words in text
 

@@ -37,7 +37,7 @@ class WrongCall:
     """One call.
 
     ``make`` makes it; its argument is the group's name, "" where there is none. ``argument`` is the
-    parameter that breaks a documented rule, ``rule`` words of that rule.
+    parameter that the broken rule is about, ``rule`` words of that rule.
     """
 
     name: str
