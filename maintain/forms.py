@@ -254,7 +254,9 @@ def _text(names: Iterable[str]) -> str:
 def _oracles() -> dict[str, set[str]]:
     """The words of the tests of operators, by their paths below tests/."""
     tests = ROOT / "tests"
-    files = [*sorted((tests / "ops").glob("*.py")), *sorted((tests / "distributed").glob("*.py"))]
+    files = [
+        path for folder in ("ops", "distributed") for path in sorted((tests / folder).rglob("*.py"))
+    ]
     files = [path for path in files if not path.stem.endswith(_NO_NUMBERS)]
     return {
         path.relative_to(tests).as_posix(): set(re.findall(r"\w+", path.read_text("utf-8")))

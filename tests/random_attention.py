@@ -17,9 +17,9 @@ from pathlib import Path
 if str(Path(__file__).resolve().parent) not in sys.path:
     sys.path.insert(0, str(Path(__file__).resolve().parent))  # `helpers` and `ops`
 
-from ops.attention_compare import compare
-from ops.attention_forms import Problem
-from ops.attention_older import older_operators, retarget
+from ops.attention.attention_compare import compare
+from ops.attention.attention_forms import Problem
+from ops.attention.attention_older import older_operators, retarget
 
 
 def problem_of(seed: int) -> Problem:

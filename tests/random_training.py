@@ -16,8 +16,8 @@ from pathlib import Path
 if str(Path(__file__).resolve().parent) not in sys.path:
     sys.path.insert(0, str(Path(__file__).resolve().parent))  # `helpers` and `ops`
 
-from ops.training_attention import TrainingProblem
-from ops.training_compare import compare
+from ops.training_attention.training_attention import TrainingProblem
+from ops.training_attention.training_compare import compare
 
 
 def main(argv: list[str] | None = None) -> int:

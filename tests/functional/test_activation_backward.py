@@ -10,7 +10,15 @@ import numpy as np
 import pytest
 from helpers.numerics import assert_close
 from helpers.operators import Array, place, wide
-from ops.elementwise_table import elu, gelu, gelu_tanh, hard_sigmoid, sigmoid, slope, softplus
+from ops.elementwise.elementwise_table import (
+    elu,
+    gelu,
+    gelu_tanh,
+    hard_sigmoid,
+    sigmoid,
+    slope,
+    softplus,
+)
 
 import aclnn_py as ap
 from aclnn_py import functional as f

@@ -16,8 +16,8 @@ import pytest
 from functional_table import CALLS
 from helpers.each import each
 from helpers.numerics import assert_close
-from ops import window_oracle
-from ops.attention_calls import attention, meets
+from ops.attention.attention_calls import attention, meets
+from ops.window import window_oracle
 
 import aclnn_py as ap
 from aclnn_py import functional

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from helpers.numerics import assert_close
 from helpers.operators import place
-from ops.test_indexers import Sequences, chosen_well, scores
-from ops.test_mla_prolog import BF16, KEYS, RANK, ROTARY, Scene, blocked, close, optional
+from ops.attention.test_mla_prolog import BF16, KEYS, RANK, ROTARY, Scene, blocked, close, optional
+from ops.sparse_attention.test_indexers import Sequences, chosen_well, scores
 
 import aclnn_py as ap
 from aclnn_py import functional as f

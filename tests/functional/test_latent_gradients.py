@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from helpers.operators import Array, place, wide
 from helpers.slopes import slopes_at, some_places
-from ops.test_indexer_gradients import Attention, Indexer, divergence
-from ops.test_sparse_flash_gradients import SparseProblem, compare
+from ops.sparse_attention.test_indexer_gradients import Attention, Indexer, divergence
+from ops.sparse_attention.test_sparse_flash_gradients import SparseProblem, compare
 
 from aclnn_py import functional as f
 

@@ -10,8 +10,8 @@ import pytest
 from helpers.numerics import assert_close
 from helpers.operators import Array, place, wide
 from helpers.slopes import slopes as analytic_slopes
-from ops.resize_oracle import resized, sampled
-from ops.window_oracle import slopes
+from ops.window.resize_oracle import resized, sampled
+from ops.window.window_oracle import slopes
 
 import aclnn_py as ap
 from aclnn_py import functional as f

@@ -6,9 +6,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from helpers.numerics import assert_close, assert_same
-from ops.test_block_select import choice
-from ops.test_nsa import selected, windows
-from ops.test_nsa_compressed import best, compressed
+from ops.sparse_attention.test_block_select import choice
+from ops.sparse_attention.test_nsa import selected, windows
+from ops.sparse_attention.test_nsa_compressed import best, compressed
 
 import aclnn_py as ap
 from aclnn_py import functional as f

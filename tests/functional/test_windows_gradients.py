@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from helpers.numerics import assert_close, assert_same
 from helpers.operators import Array, place, wide
-from ops.window_oracle import (
+from ops.window.window_oracle import (
     adaptively_pooled,
     columns,
     convolution,

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 from helpers.numerics import TOLERANCES
-from ops.elementwise_table import CASES
-from ops.foreach_table import FOREACH
+from ops.elementwise.elementwise_table import CASES
+from ops.foreach.foreach_table import FOREACH
 
 from aclnn_py import facts
 from maintain.coverage import (

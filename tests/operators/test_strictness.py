@@ -9,20 +9,16 @@ import numpy as np
 import pytest
 from helpers.operators import NUMPY, hollow, op
 from helpers.processes import run_script
-from ops import (
-    elementwise_table,
-    foreach_table,
-    mc2_arguments,
-    problems,
-    test_elementwise,
-    test_foreach,
-    test_index,
-    test_matmul,
-    test_norm,
-    test_rotary,
-    test_shape,
-    test_sort,
-)
+from ops import problems
+from ops.elementwise import elementwise_table, test_elementwise
+from ops.foreach import foreach_table, test_foreach
+from ops.index import test_index
+from ops.matmul import test_matmul
+from ops.mc2 import mc2_arguments
+from ops.norm import test_norm
+from ops.rotary import test_rotary
+from ops.shape import test_shape
+from ops.sort import test_sort
 
 import aclnn_py as ap
 from aclnn_py.errors import AclnnError

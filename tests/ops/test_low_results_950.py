@@ -12,7 +12,7 @@ import pytest
 from helpers.chip_950 import Chip950, Given, Made, Refused
 
 from .low_bits import SCALE, codes_of, mx, values
-from .test_quant_950 import DTYPE, KINDS, by_rows, given, numbers, random, stored
+from .quant.test_quant_950 import DTYPE, KINDS, by_rows, given, numbers, random, stored
 
 pytestmark = pytest.mark.emulator_only(reason="chooses the chip of the emulator")
 

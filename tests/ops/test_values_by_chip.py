@@ -15,8 +15,8 @@ from helpers.operators import hollow, op, place, wide
 from helpers.phase_one import PhaseOne
 from helpers.places import places
 
-from .test_rotary import turned
-from .test_rotary_gradients import normal, rotated
+from .rotary.test_rotary import turned
+from .rotary.test_rotary_gradients import normal, rotated
 from .values_by_chip import ROWS, ByChip
 
 pytestmark = [
