@@ -37,7 +37,7 @@ Digests = dict[str, list[str]]
 def fused(chip: str) -> list[str]:
     """The operators of a chip whose calls name a communicator."""
     known = facts.emulated()
-    names = (name for name in operators() if known[name].get("chip", "910B") == chip)
+    names = (name for name in operators() if (known[name].chip or "910B") == chip)
     return [name for name in names if any(call.group_keys for call in calls(name))]
 
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device and pinned memory. Runs with 64 MiB per device (ACLNN_PY_EMULATOR_MEMORY=64M), checked or
 // not.
+#include <dlfcn.h>
+
 #include <cstdint>
 #include <random>
 #include <vector>
 
 #include "expect.h"
-
-extern "C" void aclnn_py_emulator_python_reports(void);
 
 namespace {
 
@@ -214,7 +214,11 @@ void pinned_and_registered() {
 int main() {
   g_checked = std::getenv("ACLNN_PY_CHECK") != nullptr;
   // Guards are damaged here by hand: the memory has to be open, as in a process with Python.
-  aclnn_py_emulator_python_reports();
+  using Announce = void (*)();
+  const auto announce =
+      reinterpret_cast<Announce>(dlsym(RTLD_DEFAULT, "aclnn_py_emulator_python_reports"));
+  EXPECT(announce != nullptr);
+  announce();
   EXPECT_OK(aclrtSetDevice(0));
   wrong_use();
   out_of_memory();

@@ -131,6 +131,19 @@ inline void expect_success(const std::string &what, long n, int code) {
   std::exit(1);
 }
 
+// Waits for a stream. One with a fault keeps it for those who may still hear of it, so another
+// takes its place.
+inline int wait_for(aclrtStream &stream) {
+  const int code = aclrtSynchronizeStream(stream);
+  if (code != 0) {
+    const long left = g_left.exchange(0);
+    EXPECT_OK(aclrtDestroyStream(stream));
+    EXPECT_OK(aclrtCreateStream(&stream));
+    g_left = left;
+  }
+  return code;
+}
+
 // Fails every allocation of `attempt` in turn, until it succeeds because none is left. Each time: a
 // documented answer with a message, success when there is memory again, and no block more than
 // before. `undo` takes back what a successful attempt made. Returns how many allocations were

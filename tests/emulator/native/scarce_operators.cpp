@@ -113,7 +113,7 @@ void run(const char *name, aclnnStatus (*phase_one)(Parameters...), PhaseTwo pha
       scarce::g_left = left;
     }
     code = phase_two(workspace, size, executor, g_stream);
-    return code != 0 ? code : aclrtSynchronizeStream(g_stream);
+    return code != 0 ? code : scarce::wait_for(g_stream);
   };
   scarce::every_allocation(name, attempt, [] {});
   if (workspace != nullptr) EXPECT_OK(aclrtFree(workspace));

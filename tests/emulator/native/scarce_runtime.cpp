@@ -56,14 +56,14 @@ void memory() {
       "aclrtMemcpyAsync",
       [&] {
         const int code = aclrtMemcpyAsync(a, 4096, b, 4096, ACL_MEMCPY_DEVICE_TO_DEVICE, g_stream);
-        return code != 0 ? code : aclrtSynchronizeStream(g_stream);
+        return code != 0 ? code : scarce::wait_for(g_stream);
       },
       [] {});
   every_allocation(
       "aclrtMemsetAsync",
       [&] {
         const int code = aclrtMemsetAsync(a, 4096, 1, 4096, g_stream);
-        return code != 0 ? code : aclrtSynchronizeStream(g_stream);
+        return code != 0 ? code : scarce::wait_for(g_stream);
       },
       [] {});
   char key[65] = {};
@@ -125,7 +125,7 @@ void streams_and_events() {
             return code;
           }
         }
-        return aclrtSynchronizeStream(g_stream);
+        return scarce::wait_for(g_stream);
       },
       [] {});
   aclrtEvent event = nullptr;
@@ -165,7 +165,10 @@ void streams_and_events() {
       "aclrtLaunchCallback",
       [&] {
         int code = aclrtLaunchCallback(nothing, nullptr, ACL_CALLBACK_NO_BLOCK, g_stream);
-        if (code == 0) code = aclrtSynchronizeStream(g_stream);
+        if (code != 0) return code;
+        const aclrtStream subscribed = g_stream;
+        code = scarce::wait_for(g_stream);
+        if (g_stream != subscribed) EXPECT_OK(aclrtSubscribeReport(self, g_stream));
         return code != 0 ? code : aclrtProcessReport(10000);
       },
       [] {});
@@ -212,7 +215,7 @@ void graphs() {
       "a replay",
       [&] {
         const int code = aclmdlRIExecuteAsync(graph, g_stream);
-        return code != 0 ? code : aclrtSynchronizeStream(g_stream);
+        return code != 0 ? code : scarce::wait_for(g_stream);
       },
       [] {});
   release();

@@ -135,7 +135,7 @@ def write_apart() -> Array:
 
 
 def test_blocks_may_lie_apart(newer: Chip950) -> None:
-    found = newer.call("ops.test_low_bit_rows", "write_apart")
+    found = newer.call("ops.cache.test_low_bit_rows", "write_apart")
     (dense,) = newer.operator(
         "kv_compress_epilog", Made((2, 3, 1, 224), "uint8"),
         Given(random((4, 128), BF16, 7), "bfloat16"), Given(SLOTS, "int32"), 64, 0, True, 1.0,

@@ -12,7 +12,7 @@ from helpers.operators import refusal
 
 pytestmark = pytest.mark.emulator_only(reason="chooses the chip of the emulator")
 
-CALLS, SECOND = "ops.sleep_calls", 1_650_000_000
+CALLS, SECOND = "ops.control.sleep_calls", 1_650_000_000
 A_CENTURY = 100 * 365 * 86400 * SECOND
 
 

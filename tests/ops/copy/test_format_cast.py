@@ -222,7 +222,7 @@ def test_weights_of_four_bits(
     contents = {0: weight.tobytes(), 1: scale.tobytes()}
     if number != 1:
         contents[3] = bias.tobytes()
-    made = newer.call("ops.weight_calls", "memories", WEIGHTS, number, contents)
+    made = newer.call("ops.matmul.weight_calls", "memories", WEIGHTS, number, contents)
     codes = nibbles(weight).reshape(groups, cols, depth)
     rows = -(-cols // 16) * 16
     wanted = np.zeros((groups, depth // 32, rows, 32), np.uint8)
@@ -251,7 +251,7 @@ def test_weights_of_four_bits(
     ids=str,
 )
 def test_weights_of_four_bits_refuse(newer: Chip950, changed: dict[int, Any], says: str) -> None:
-    status, text = newer.call("ops.weight_calls", "refused", WEIGHTS, 0, changed)
+    status, text = newer.call("ops.matmul.weight_calls", "refused", WEIGHTS, 0, changed)
     assert status == 161002, text
     assert says in text
 
@@ -260,7 +260,7 @@ def test_weights_of_four_bits_refuse(newer: Chip950, changed: dict[int, Any], sa
 def test_scales_of_groups_lie_one_behind_the_other(newer: Chip950) -> None:
     for position, says in ((1, "weightScale is not"), (8, "outWeightScale is not")):
         changed = {position: {"strides": (0, 2, 4, 1)}}
-        status, text = newer.call("ops.weight_calls", "refused", WEIGHTS, 1, changed)
+        status, text = newer.call("ops.matmul.weight_calls", "refused", WEIGHTS, 1, changed)
         assert status == 161002, text
         assert says in text
 
@@ -280,7 +280,8 @@ def test_scales_of_groups_lie_one_behind_the_other(newer: Chip950) -> None:
 )
 def test_blocks_of_a_fixed_width(newer: Chip950, dtype: str, format: str) -> None:
     values = numbered((2, 20, 37), np.dtype(dtype).type)
-    made, own, back, again = newer.call("ops.weight_calls", "there_and_back", values, dtype, format)
+    given = ("ops.matmul.weight_calls", "there_and_back", values, dtype, format)
+    made, own, back, again = newer.call(*given)
     assert_same(made, own)
     assert_same(back, values)
     assert_same(again, values)

@@ -93,7 +93,7 @@ def run(
     in_place: bool = False,
 ) -> None:
     attributes = [0, pad, 0, -1, int(residual), block, conv_mode]
-    made = newer.call("ops.causal_conv_calls", "convolve", a, attributes, in_place)
+    made = newer.call("ops.mamba.causal_conv_calls", "convolve", a, attributes, in_place)
     assert not isinstance(made, Refused), made
     y, states = oracle(a, residual, block, conv_mode, pad)
     if in_place:
@@ -173,7 +173,7 @@ def test_numbers_that_name_nothing_are_faults(
         starts=numbers(0, 5, 11),
     )
     found = newer.call(
-        "ops.causal_conv_calls", "convolve", {**a, **changed}, [0, -1, 0, -1, 0, 0, 0], False
+        "ops.mamba.causal_conv_calls", "convolve", {**a, **changed}, [0, -1, 0, -1, 0, 0, 0], False
     )
     assert isinstance(found, Refused)
     assert found.status == 507015
@@ -203,7 +203,8 @@ def test_convolutions_refuse(newer: Chip950) -> None:
         values = [0, -1, 0, -1, 0, 0, 0]
         for place, value in attributes.items():
             values[place] = value
-        found = newer.call("ops.causal_conv_calls", "convolve", {**a, **changed}, values, False)
+        given = ("ops.mamba.causal_conv_calls", "convolve", {**a, **changed}, values, False)
+        found = newer.call(*given)
         assert isinstance(found, Refused)
         assert found.status == 561002, found
         assert says in found.text
@@ -266,7 +267,7 @@ def test_a_convolution_over_its_input_keeps_nothing_back(newer: Chip950) -> None
     )
     attributes = [0, -1, 0, -1, 1, 0, 0]
     apart, over = (
-        newer.call("ops.causal_conv_calls", "convolve", a, attributes, in_place)
+        newer.call("ops.mamba.causal_conv_calls", "convolve", a, attributes, in_place)
         for in_place in (False, True)
     )
     assert_same(over[0], apart[0])

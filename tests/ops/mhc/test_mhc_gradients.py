@@ -150,7 +150,7 @@ def test_the_gradient_of_a_950() -> None:
             x, phi, alpha, _ = operands(width, dtype)
             kept = [part.astype(np.float32) for part in (inverse, mix, pre, post)]
             given = [x, phi, alpha, *grads, *kept, gamma if scaled else None, more]
-            found = newer.call("ops.test_mhc_gradients", "call_pre", given)
+            found = newer.call("ops.mhc.test_mhc_gradients", "call_pre", given)
             compare(found, wanted[: len(found)], places[: len(found)])
 
 

@@ -408,7 +408,7 @@ def stepped(arrays: Sequence[Array], dtype: str) -> list[Given]:
 def test_forms_of_a_950(newer: Chip950, operator: str) -> None:
     for name in FLOATS:
         kind = NUMPY[name]
-        found = newer.call("ops.test_optimizers", "steps_of_a_950", operator, name)
+        found = newer.call("ops.optim.test_optimizers", "steps_of_a_950", operator, name)
         var, m, v, largest, grad = map(wide, state((4, 60), kind))
         if operator == "apply_adam":
             b1, b2 = np.float32(BETA1), np.float32(BETA2)

@@ -114,7 +114,7 @@ def test_sizes_of_casts_on_a_950() -> None:
             (((20,), FLOAT16, ND, NZ, FLOAT16), (INVALID, (), -9)),
             (((0, 5), FLOAT16, ND, NZ, FLOAT16), (INVALID, (), -9)),
         ]:
-            assert newer.call("ops.test_host_calls", "cast_size", *call) == expected, call
+            assert newer.call("ops.random.test_host_calls", "cast_size", *call) == expected, call
 
 
 CONVOLUTION = """

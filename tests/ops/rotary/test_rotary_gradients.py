@@ -85,7 +85,7 @@ def test_what_a_950_turns() -> None:
             dy, x, cos, sin = (normal(7 + i, 1, 2, 2, 8) for i in range(4))
             wanted = slopes(partial(rotated, mode), [x, cos, sin], wide(dy))
             found = newer.call(
-                "ops.test_rotary_gradients", "call_gradients", [dy, cos, sin, x], mode
+                "ops.rotary.test_rotary_gradients", "call_gradients", [dy, cos, sin, x], mode
             )
             for result, expected in zip(found, wanted, strict=True):
                 assert_close(result, expected, scale=8)
@@ -93,7 +93,7 @@ def test_what_a_950_turns() -> None:
         (part,) = slopes(
             lambda x: rotated(1, x, wide(cos), wide(sin)), [wide(dy[..., 2:6])], wide(dy[..., 2:6])
         )
-        found = newer.call("ops.test_rotary_gradients", "call_part", [dy, cos, sin], [2, 6])
+        found = newer.call("ops.rotary.test_rotary_gradients", "call_part", [dy, cos, sin], [2, 6])
         assert_close(found[..., 2:6], part, scale=4)
         assert_same(found[..., [0, 1, 6, 7]], dy[..., [0, 1, 6, 7]])
 

@@ -353,4 +353,5 @@ def on_a_950(name: str) -> None:
 @pytest.mark.parametrize("name", ["float16", "bfloat16"])
 def test_what_only_a_950_takes(name: str) -> None:
     with Chip950() as newer:
-        assert newer.call("ops.test_sparse_attention_gradients", "on_a_950", name) is None
+        module = "ops.sparse_attention.test_sparse_attention_gradients"
+        assert newer.call(module, "on_a_950", name) is None

@@ -31,7 +31,7 @@ def test_random_calls_are_those_of_float64(part: int) -> None:
 @pytest.mark.emulator_only(reason="chooses the chip of the emulator")
 def test_the_fourth_version_runs_on_a_950() -> None:
     with Chip950() as newer:
-        newer.call("ops.training_compare", "compare_newer", 0, 25)
+        newer.call("ops.training_attention.training_compare", "compare_newer", 0, 25)
 
 
 def test_the_oracle_is_the_derivative_of_the_forward_form() -> None:
