@@ -38,11 +38,6 @@ UNDECLARED = {
     "halHostRegister",
     "halHostUnregister",
     "halHostUnregisterEx",
-    # A domain's memory: the tool's structures that they take are in no header here.
-    "mstxMemHeapRegister",
-    "mstxMemHeapUnregister",
-    "mstxMemRegionsRegister",
-    "mstxMemRegionsUnregister",
 }
 
 

@@ -117,7 +117,7 @@ def reduce(comm: Communicator, form: str, dtype: str, out: Any, rows: int, more:
     ap.ops.quant_matmul_all_reduce_v5(
         *(ap.from_numpy(mine.x, dtype=dtype), mine.weight(), mine.optional_bias()),
         *(None if x3 is None else ap.from_numpy(x3), mine.put(mine.left), mine.put(mine.right)),
-        *(None, None, comm.name, "sum", "", 0, 1, 0, 0, y),
+        *(None, None, comm.name, "sum", "ccu", 0, 1, 0, 0, y),
     )
     part = mine.alone(mine, out)
     if x3 is not None:
