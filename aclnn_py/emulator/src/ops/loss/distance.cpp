@@ -18,10 +18,11 @@ EMU_DECLARE_ISA(void scaled_difference(const float *slopes, const float *x, cons
 namespace {
 
 // Without branches: the compiler makes vectors of these.
+// 0 where neither is above the other: of NaN and of equal infinities too.
 template <class T>
-T direction(T d) {
-  const T upwards = d > T{} ? T(1) : d;
-  return d < T{} ? T(-1) : upwards;
+T direction(T x, T y) {
+  const T upwards = x > y ? T(1) : T{};
+  return x < y ? T(-1) : upwards;
 }
 // The square of what lies below beta, and the rest as it is.
 template <class T>
@@ -72,7 +73,7 @@ EMU_CATCH
 
 // In gradients x is the incoming gradient, y the argument, z the target, the last scalar what the
 // mean divides by.
-EMU_FORMULA_XYZA(L1LossBackward, x *direction(y - z) / a)
+EMU_FORMULA_XYZA(L1LossBackward, x *direction(y, z) / a)
 EMU_OPERATOR(L1LossBackward, (const aclTensor *gradOutput, const aclTensor *self,
                               const aclTensor *target, int64_t reduction, aclTensor *gradInput)) {
   static constexpr ElementwiseRow row = {
