@@ -187,6 +187,19 @@ def test_hardswish_at_its_bounds(name: str, ends: tuple[float, float]) -> None:
     assert_close(found, np.array([*ends, 0, 2, 1, 2]), scale=1)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+@pytest.mark.parametrize(
+    ("alpha", "inner"), [(math.inf, 1), (1.5, math.inf), (1.5, -math.inf), (math.nan, 1)]
+)
+def test_elu_with_a_factor_that_is_not_finite(alpha: float, inner: float, dtype: Any) -> None:
+    """CANN composes it of a threshold of 0, below which the value is ``-alpha``, and the scale."""
+    x, out = np.array([-1, -0.0, 0, 2, np.nan], dtype), hollow((5,), dtype)
+    ap.ops.elu(place(x), alpha, 2.0, inner, out)
+    assert_same(out.numpy(), (2 * np.where(wide(x) <= 0, -alpha, wide(x))).astype(dtype))
+    ap.ops.inplace_elu(same := place(x), alpha, 2.0, inner)
+    assert_same(same.numpy(), out.numpy())
+
+
 def test_hardswish_is_zero_down_to_minus_infinity() -> None:
     x, out = np.array([-np.inf, -4, -3, np.inf, np.nan], np.float32), hollow((5,), np.float32)
     ap.ops.hardswish(place(x), out)

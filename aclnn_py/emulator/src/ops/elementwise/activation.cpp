@@ -69,7 +69,7 @@ EMU_ATTRIBUTE2_OF(Softplus, Softplus, kKeep, types::kFloat)
 EMU_ATTRIBUTE2(Threshold, kCastScalars, types::kReal, x <= a ? b : x)
 EMU_ATTRIBUTE2_INPLACE_OF(InplaceThreshold, Threshold, kCastScalars, types::kReal)
 
-EMU_FORMULA_XABC(Elu, elu(x, a, b, c))
+EMU_FORMULA_XABC(Elu, bounded_elu(x, a, b, c))
 EMU_FLOAT_BLOCK(Elu, types::kFloat, 1, 3, elu_block)
 EMU_ATTRIBUTE3_OF(Elu, Elu, kKeep, types::kFloat)
 EMU_ATTRIBUTE3_INPLACE_OF(InplaceElu, Elu, kKeep, types::kFloat)
