@@ -278,6 +278,15 @@ def test_without_training_the_slope_is_the_middle() -> None:
     assert_same(same.numpy(), out.numpy())
 
 
+def test_only_what_is_below_zero_has_a_random_slope() -> None:
+    x = np.array([0, -0.0, np.nan, 1, -1], np.float32)
+    noise, out = hollow((5,), np.float32), hollow((5,), np.float32)
+    ap.ops.r_relu_with_noise(place(x), noise, 0.25, 0.75, True, 1, 0, out)
+    found = noise.numpy()
+    assert_same(found[:4], np.ones(4, np.float32))
+    assert 0.25 <= found[4] < 0.75 and out.numpy()[4] == -found[4]
+
+
 def test_random_slopes_refuse_what_does_not_fit() -> None:
     x, out = hollow((4,), np.float32), hollow((4,), np.float32)
     name, rest = "aclnnRReluWithNoise", (0.25, 0.75, True, 1, 0)
