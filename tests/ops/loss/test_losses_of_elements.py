@@ -51,6 +51,7 @@ class Loss:
     attributes: tuple[float, ...] = ()
     probabilities: bool = False
     narrow: bool = False  # reduced results have the shape (1)
+    counts_self: bool = False  # the gradient of a mean is divided by the size of self alone
 
     def operands(self, rng: Rng, dtype: Any) -> list[Array]:
         if self.optional:
@@ -77,8 +78,8 @@ class Loss:
 
 LOSSES = [
     Loss("L1Loss", lambda x, y: abs(x - y)),
-    Loss("MseLoss", lambda x, y: (x - y) ** 2),
-    Loss("SmoothL1Loss", smooth, attributes=(BETA,), narrow=True),
+    Loss("MseLoss", lambda x, y: (x - y) ** 2, counts_self=True),
+    Loss("SmoothL1Loss", smooth, attributes=(BETA,), narrow=True, counts_self=True),
     Loss("BinaryCrossEntropy", entropy, (False,), probabilities=True),
     Loss("BinaryCrossEntropy", entropy, (True,), probabilities=True, narrow=True),
     Loss("BinaryCrossEntropyWithLogits", logits_entropy, (False, False)),
@@ -135,7 +136,8 @@ def backward(loss: Loss, reduction: int, operator: str, position: int) -> Case:
         slope = derivative(loss, [wide(one) for one in operands], position)
         shape = slope.shape if reduction == NONE else ()
         incoming = rng.normal(size=shape).astype(dtype)
-        oracle = wide(incoming) * slope / (slope.size if reduction == MEAN else 1)
+        count = operands[0].size if loss.counts_self else slope.size
+        oracle = wide(incoming) * slope / (count if reduction == MEAN else 1)
         inputs = loss.spread([In(one) for one in operands])
         return [In(incoming), *inputs, reduction, *loss.attributes, Out(oracle, dtype, 16)]
 

@@ -72,7 +72,8 @@ EMU_OPERATOR(L1Loss,
 EMU_CATCH
 
 // In gradients x is the incoming gradient, y the argument, z the target, the last scalar what the
-// mean divides by.
+// mean divides by: the elements of the gradient, but those of `self`, before it is broadcast, for
+// squared and smooth losses.
 EMU_FORMULA_XYZA(L1LossBackward, x *direction(y, z) / a)
 EMU_OPERATOR(L1LossBackward, (const aclTensor *gradOutput, const aclTensor *self,
                               const aclTensor *target, int64_t reduction, aclTensor *gradInput)) {
@@ -139,7 +140,7 @@ EMU_OPERATOR(MseLossBackward, (const aclTensor *gradOutput, const aclTensor *sel
   operands_given(check, self, target, "out", out);
   reduction_known(check, reduction);
   if (!check.ok()) return check.status();
-  return elementwise(row, {gradOutput, self, target, divisor(reduction, out)}, out, workspaceSize,
+  return elementwise(row, {gradOutput, self, target, divisor(reduction, self)}, out, workspaceSize,
                      executor);
 }
 EMU_CATCH
@@ -190,7 +191,7 @@ EMU_OPERATOR(SmoothL1LossBackward,
   if (!check.ok()) return check.status();
   return elementwise(
       row,
-      {gradOut, self, target, divisor(reduction, gradInput), number(static_cast<double>(beta))},
+      {gradOut, self, target, divisor(reduction, self), number(static_cast<double>(beta))},
       gradInput, workspaceSize, executor);
 }
 EMU_CATCH
