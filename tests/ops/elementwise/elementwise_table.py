@@ -389,6 +389,13 @@ def slope(forward: Formula, step: float = 1e-6) -> Formula:
     return lambda y, *a: (forward(y + step, *a) - forward(y - step, *a)) / (2 * step)
 
 
+def gelu_tanh_slope(y: Any) -> Any:
+    """The slope of ``gelu_tanh`` in the form of the kernel of GeluBackward."""
+    bent = 2 * math.sqrt(2 / math.pi) * y * (1 + 0.044715 * y * y)
+    s = sigmoid(bent)
+    return s + s * (1 - s) * 2 * math.sqrt(2 / math.pi) * y * (1 + 3 * 0.044715 * y * y)
+
+
 def gelu(x: Any) -> Any:
     return 0.5 * x * erfc(-x / math.sqrt(2))
 
@@ -397,7 +404,7 @@ BACKWARD = [
     gradient("SigmoidBackward", lambda y: y * (1 - y), form="tto"),
     gradient("TanhBackward", lambda y: 1 - y * y, form="tto"),
     gradient("SiluBackward", lambda y: sigmoid(y) * (1 + y * (1 - sigmoid(y))), form="tto"),
-    gradient("GeluBackward", lambda y: 0.5 * erfc(-y / math.sqrt(2)) + y * phi(y), form="tto"),
+    gradient("GeluBackward", gelu_tanh_slope, form="tto", scale=4),
     gradient(
         "FastGeluBackward",
         lambda y: sigmoid(1.702 * y) * (1 + 1.702 * y * (1 - sigmoid(1.702 * y))),
@@ -407,7 +414,7 @@ BACKWARD = [
     gradient("MishBackward", mish_slope, form="tto", scale=16),  # its terms cancel
     gradient(
         "HardswishBackward",
-        lambda y: np.where(y <= -3, 0, np.where(y >= 3, 1, y / 3 + 0.5)),
+        lambda y: np.where(y < -3, 0, np.where(y > 3, 1, y / 3 + 0.5)),
         form="tto",
         one_shape=True,
     ),

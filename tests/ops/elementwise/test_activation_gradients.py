@@ -14,7 +14,7 @@ from helpers.operators import Array, hollow, op, place, refusal, wide
 import aclnn_py as ap
 
 from ..problems import Case, In, Out, Problem, message, suite
-from .elementwise_table import elu, gelu_tanh, slope
+from .elementwise_table import elu, gelu_tanh, gelu_tanh_slope, slope
 
 pytestmark = pytest.mark.usefixtures("device")
 
@@ -161,6 +161,83 @@ def test_elu_of_a_result_needs_a_factor_that_is_not_negative() -> None:
     ap.ops.elu_backward(x, -1.0, 1.0, 1.0, False, x, out)
 
 
+def slopes_of(name: str, y: Any, *attributes: Any) -> Array:
+    """Return what a gradient operator makes of the incoming gradient 2 at each point."""
+    at = np.array(y, np.float32)
+    out = hollow(at.shape, np.float32)
+    g = place(np.full(at.shape, 2, np.float32))
+    op(f"aclnn{name}")(g, place(at), *attributes, out)
+    return np.asarray(out.numpy())
+
+
+def test_gelu_without_a_form_has_the_slope_of_tanh() -> None:
+    y = np.array([-2.25, -0.75, 0.5, 1.75, 1e20, -1e20, np.inf, -np.inf, np.nan], np.float32)
+    found = slopes_of("GeluBackward", y)
+    assert_close(found[:4], 2 * gelu_tanh_slope(wide(y[:4])), scale=4)
+    assert_same(found[4:], np.array([2, 0, 2, 0, np.nan], np.float32))
+    out = hollow(y.shape, np.float32)
+    ap.ops.gelu_backward_v2(place(np.full(9, 2, np.float32)), place(y), "tanh", out)
+    assert_same(out.numpy(), found)
+
+
+@pytest.mark.parametrize(("name", "ends"), [("", (-1, 3)), ("V2", (0, 2))])
+def test_hardswish_at_its_bounds(name: str, ends: tuple[float, float]) -> None:
+    """The first version has both bounds in its middle part, the second one neither."""
+    found = slopes_of(f"HardswishBackward{name}", [-3, 3, -3.5, 3.5, 0, np.nan])
+    assert_close(found, np.array([*ends, 0, 2, 1, 2]), scale=1)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+@pytest.mark.parametrize(
+    ("alpha", "inner"), [(math.inf, 1), (1.5, math.inf), (1.5, -math.inf), (math.nan, 1)]
+)
+def test_elu_with_a_factor_that_is_not_finite(alpha: float, inner: float, dtype: Any) -> None:
+    """CANN composes it of a threshold of 0, below which the value is ``-alpha``, and the scale."""
+    x, out = np.array([-1, -0.0, 0, 2, np.nan], dtype), hollow((5,), dtype)
+    ap.ops.elu(place(x), alpha, 2.0, inner, out)
+    assert_same(out.numpy(), (2 * np.where(wide(x) <= 0, -alpha, wide(x))).astype(dtype))
+    ap.ops.inplace_elu(same := place(x), alpha, 2.0, inner)
+    assert_same(same.numpy(), out.numpy())
+
+
+def test_hardswish_is_zero_down_to_minus_infinity() -> None:
+    x, out = np.array([-np.inf, -4, -3, np.inf, np.nan], np.float32), hollow((5,), np.float32)
+    ap.ops.hardswish(place(x), out)
+    assert_same(out.numpy(), np.array([0, 0, 0, np.inf, np.nan], np.float32))
+
+
+def test_nan_is_not_below_what_a_slope_compares_with() -> None:
+    nan = [np.nan]
+    for result in (False, True):
+        out = hollow((1,), np.float32)
+        g = place(np.full(1, 2, np.float32))
+        ap.ops.elu_backward(g, 1.5, 3.0, 0.5, result, place(np.array(nan, np.float32)), out)
+        assert out.numpy()[0] == 6
+    assert_close(slopes_of("SeluBackward", nan), [2 * 1.0507009873554805], scale=1)
+    assert slopes_of("ThresholdBackward", nan, 1.0)[0] == 2
+    assert slopes_of("ThresholdBackward", nan, 0.0)[0] == 2
+    assert slopes_of("HardtanhBackward", nan, -1.0, 1.0)[0] == 2
+    assert slopes_of("HardshrinkBackward", nan, 0.5)[0] == 2
+    assert slopes_of("SoftshrinkBackward", nan, 0.5)[0] == 2
+    assert slopes_of("HardsigmoidBackward", nan)[0] == 0
+
+
+def test_nan_beside_thresholds() -> None:
+    x, out = np.array([np.nan, -0.25, 2, -2], np.float32), hollow((4,), np.float32)
+    ap.ops.threshold(place(x), 0.5, 7.0, out)
+    assert_same(out.numpy(), np.array([np.nan, 7, 2, 7], np.float32))
+    ap.ops.softshrink(place(x), 0.5, out)
+    assert_same(out.numpy(), np.array([0, 0, 1.5, -1.5], np.float32))
+
+
+@pytest.mark.parametrize("threshold", [-0.5, 0.5, -1.0, 1.0, 0.0])
+def test_integers_are_compared_with_the_fraction_of_a_threshold(threshold: float) -> None:
+    y = np.array([-2, -1, 0, 1, 2], np.int32)
+    g, out = np.array([3, 4, 5, 6, 7], np.int32), hollow((5,), np.int32)
+    ap.ops.threshold_backward(place(g), place(y), threshold, out)
+    assert_same(out.numpy(), np.where(y > threshold, g, 0).astype(np.int32))
+
+
 def test_erfinv_at_its_ends() -> None:
     x = np.array([1, -1, 1.5, np.nan, 0, -0.0, 1 - 2**-24, 1e-30, 1e-6], np.float32)
     out = hollow(x.shape, np.float32)
@@ -199,6 +276,15 @@ def test_without_training_the_slope_is_the_middle() -> None:
     assert_same(noise.numpy(), np.full(4, 77, np.float32))
     ap.ops.inplace_r_relu_with_noise(same := place(x), noise, 0.25, 0.75, False, 1, 0)
     assert_same(same.numpy(), out.numpy())
+
+
+def test_only_what_is_below_zero_has_a_random_slope() -> None:
+    x = np.array([0, -0.0, np.nan, 1, -1], np.float32)
+    noise, out = hollow((5,), np.float32), hollow((5,), np.float32)
+    ap.ops.r_relu_with_noise(place(x), noise, 0.25, 0.75, True, 1, 0, out)
+    found = noise.numpy()
+    assert_same(found[:4], np.ones(4, np.float32))
+    assert 0.25 <= found[4] < 0.75 and out.numpy()[4] == -found[4]
 
 
 def test_random_slopes_refuse_what_does_not_fit() -> None:

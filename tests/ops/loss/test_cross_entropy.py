@@ -153,6 +153,26 @@ def test_losses_of_nothing() -> None:
     ap.synchronize()
 
 
+def test_gradients_of_rows_that_do_not_count() -> None:
+    """They are the softmax times 0, divided by the sum of all weights for a mean."""
+    logs = np.array([[-1, -2, -3], [-0.5, np.nan, -4]], np.float32)
+    one, slope = place(np.ones(1, np.float32)), hollow((2, 3), np.float32)
+
+    def found(labels: list[int], how: str, weight: Any = None) -> Any:
+        rest = (place(np.array(labels)), weight, None, None, how, 7, 0.0, 0.0, slope)
+        ap.ops.cross_entropy_loss_grad(one, place(logs), *rest)
+        return slope.numpy()
+
+    power = np.exp(wide(logs[0]))
+    oracle = np.stack([power - [0, 1, 0], [0, np.nan, 0]])
+    assert_close(found([1, 7], "mean"), oracle, scale=2)
+    assert_close(found([1, 7], "sum"), oracle, scale=2)
+    assert np.isnan(found([7, 7], "mean")).all()
+    assert_same(found([7, 7], "sum"), np.array([[0, 0, 0], [0, np.nan, 0]], np.float32))
+    weightless = place(np.array([1, 0, 1], np.float32))
+    assert np.isnan(found([1, 7], "mean", weightless)).all()
+
+
 @pytest.mark.parametrize("label", [-1, 3, 2**40])
 def test_a_class_that_does_not_exist_is_a_fault(label: int) -> None:
     x, labels = place(np.ones((2, 3), np.float32)), place(np.array([0, label]))

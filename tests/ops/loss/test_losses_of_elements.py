@@ -51,6 +51,7 @@ class Loss:
     attributes: tuple[float, ...] = ()
     probabilities: bool = False
     narrow: bool = False  # reduced results have the shape (1)
+    counts_self: bool = False  # the gradient of a mean is divided by the size of self alone
 
     def operands(self, rng: Rng, dtype: Any) -> list[Array]:
         if self.optional:
@@ -77,8 +78,8 @@ class Loss:
 
 LOSSES = [
     Loss("L1Loss", lambda x, y: abs(x - y)),
-    Loss("MseLoss", lambda x, y: (x - y) ** 2),
-    Loss("SmoothL1Loss", smooth, attributes=(BETA,), narrow=True),
+    Loss("MseLoss", lambda x, y: (x - y) ** 2, counts_self=True),
+    Loss("SmoothL1Loss", smooth, attributes=(BETA,), narrow=True, counts_self=True),
     Loss("BinaryCrossEntropy", entropy, (False,), probabilities=True),
     Loss("BinaryCrossEntropy", entropy, (True,), probabilities=True, narrow=True),
     Loss("BinaryCrossEntropyWithLogits", logits_entropy, (False, False)),
@@ -135,7 +136,8 @@ def backward(loss: Loss, reduction: int, operator: str, position: int) -> Case:
         slope = derivative(loss, [wide(one) for one in operands], position)
         shape = slope.shape if reduction == NONE else ()
         incoming = rng.normal(size=shape).astype(dtype)
-        oracle = wide(incoming) * slope / (slope.size if reduction == MEAN else 1)
+        count = operands[0].size if loss.counts_self else slope.size
+        oracle = wide(incoming) * slope / (count if reduction == MEAN else 1)
         inputs = loss.spread([In(one) for one in operands])
         return [In(incoming), *inputs, reduction, *loss.attributes, Out(oracle, dtype, 16)]
 
@@ -226,6 +228,29 @@ def test_large_logits_neither_overflow_nor_lose_the_loss() -> None:
     out = hollow((6,), np.float32)
     op("aclnnBinaryCrossEntropyWithLogits")(place(x), place(y), None, None, NONE, out)
     assert_close(out.numpy(), [np.float32(1e30), np.float32(1e30), 45, 45, np.inf, np.nan], scale=4)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("positive", [False, True])
+def test_logits_of_minus_infinity(weighted: bool, positive: bool) -> None:
+    """The kernel subtracts the logarithm of the sigmoid from the logit, whatever the class."""
+    x = np.array([-np.inf, -np.inf, -np.inf, np.inf, np.inf, np.inf, -3], np.float32)
+    y = np.array([0, 0.5, 1, 0, 0.5, 1, 1], np.float32)
+    ones, out = place(np.ones(7, np.float32)), hollow((7,), np.float32)
+    weights = ones if weighted else None, ones if positive else None
+    op("aclnnBinaryCrossEntropyWithLogits")(place(x), place(y), *weights, NONE, out)
+    with np.errstate(invalid="ignore"):
+        logarithm = np.minimum(wide(x), 0) - np.log1p(np.exp(-abs(wide(x))))
+        oracle = (1 - wide(y)) * wide(x) - logarithm
+    assert_close(out.numpy(), oracle, scale=2)
+
+
+def test_the_absolute_loss_has_no_slope_where_neither_is_larger() -> None:
+    x = np.array([np.nan, 1, np.inf, -np.inf, np.inf, 2], np.float32)
+    y = np.array([1, np.nan, np.inf, -np.inf, 0, 5], np.float32)
+    g, out = np.full(6, 3, np.float32), hollow((6,), np.float32)
+    op("aclnnL1LossBackward")(place(g), place(x), place(y), NONE, out)
+    assert_same(out.numpy(), np.array([0, 0, 0, 0, 3, -3], np.float32))
 
 
 @pytest.mark.parametrize("operator", ["SoftmaxBackward", "LogSoftmaxBackward"])

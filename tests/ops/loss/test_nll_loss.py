@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
+from helpers.chip_950 import Chip950, Given, Made
 from helpers.numerics import assert_same
 from helpers.operators import hollow, op, place, refusal, wide
 
@@ -15,6 +17,13 @@ import aclnn_py as ap
 from ..problems import Case, In, Out, Problem, suite
 
 pytestmark = pytest.mark.usefixtures("device")
+
+
+@pytest.fixture(scope="module")
+def newer() -> Iterator[Chip950]:
+    with Chip950() as process:
+        yield process
+
 
 Rng = np.random.Generator
 NONE, MEAN, SUM = 0, 1, 2
@@ -90,6 +99,30 @@ def test_a_mean_of_nothing_is_nan() -> None:
     )
     op("aclnnNLLLoss")(x, labels, weight, MEAN, 7, out, total)
     assert np.isnan(out.numpy()[0]) and total.numpy()[0] == 0
+
+
+@pytest.mark.emulator_only(reason="the chip of the emulator can be chosen")
+def test_the_mean_of_one_ignored_position_is_nan_but_on_a_950_zero(newer: Chip950) -> None:
+    x, weight, label = np.ones(3, np.float32), np.ones(3, np.float32), np.array(7, np.int32)
+    out, total = hollow((1,), np.float32), hollow((1,), np.float32)
+    op("aclnnNLLLoss")(place(x), place(label), place(weight), MEAN, 7, out, total)
+    assert np.isnan(out.numpy()[0]) and total.numpy()[0] == 0
+    given = Given(x, "float32"), Given(label, "int32"), Given(weight, "float32")
+    made = Made((1,), "float32"), Made((1,), "float32")
+    loss, whole = newer.operator("nll_loss", *given, MEAN, 7, *made)
+    assert loss[0] == 0 and whole[0] == 0
+
+
+@pytest.mark.parametrize("reduction", [NONE, MEAN, SUM])
+def test_gradients_where_the_weights_are_zero(reduction: int) -> None:
+    """A mean divides by the whole weight, so 0 of 0 is NaN; ignored positions stay 0."""
+    x, labels = place(np.ones((2, 3), np.float32)), place(np.array([1, 7], np.int32))
+    weight, total = place(np.zeros(3, np.float32)), place(np.zeros(1, np.float32))
+    g = place(np.ones(2 if reduction == NONE else 1, np.float32))
+    slope = hollow((2, 3), np.float32)
+    op("aclnnNLLLossBackward")(g, x, labels, weight, reduction, 7, total, slope)
+    lost = np.nan if reduction == MEAN else 0
+    assert_same(slope.numpy(), np.array([[0, lost, 0], [0, 0, 0]], np.float32))
 
 
 @pytest.mark.parametrize("label", [-1, 3, 2**40])

@@ -155,8 +155,9 @@ inline float gelu_slope(float x) {
 // (1 + tanh(u)) / 2 is logistic(2 u), which keeps its digits where tanh nears -1.
 inline float gelu_tanh_slope(float x) {
   constexpr double kTwice = 2 * 0.79788456080286535588, kCubic = 0.044715;
-  const double wide = x, square = kCubic * wide * wide;
-  // Beyond these bounds the power is 0 or all that counts.
+  // Beyond these bounds the slope is 0 or 1, and the power is 0 or all that counts.
+  constexpr float kFar = 1e10f;
+  const double wide = x > kFar ? kFar : x < -kFar ? -kFar : x, square = kCubic * wide * wide;
   double u = -kTwice * wide * (1 + square);
   u = u > 700.0 ? 700.0 : u;
   const double power = wide_exponential(u), s = 1 / (1 + power);

@@ -27,7 +27,8 @@ EMU_FORMULA_X(Mish, x *std::tanh(softplus(x, T(1), T(20))))
 EMU_FLOAT_BLOCK(Mish, types::kFloat, 1, 0, mish_block)
 EMU_UNARY_OF(Mish, Mish, kExact, types::kFloat)
 EMU_UNARY_INPLACE_OF(InplaceMish, Mish, kExact, types::kFloat)
-EMU_UNARY_PAIR(Hardswish, kKeep, types::kFloat, x *hard_sigmoid(x))
+// At most -3 times 0: -inf has the result 0.
+EMU_UNARY_PAIR(Hardswish, kKeep, types::kFloat, maximum(x, T(-3)) * hard_sigmoid(x))
 EMU_UNARY_PAIR(Hardsigmoid, kFraction, types::kFloat, hard_sigmoid(x))
 EMU_FORMULA_X(Selu, elu(x, T(1.6732632423543772848), T(1.0507009873554804934), T(1)))
 EMU_FLOAT_BLOCK(Selu, types::kFloat, 1, 0, selu_block)
@@ -47,7 +48,8 @@ EMU_FLOAT_BLOCK(Celu, types::kFloat, 1, 1, celu_block)
 EMU_ATTRIBUTE_OF(Celu, Celu, kKeep, types::kFloat)
 EMU_ATTRIBUTE_INPLACE_OF(InplaceCelu, Celu, kKeep, types::kFloat)
 EMU_ATTRIBUTE(Hardshrink, kKeep, types::kFloat, std::abs(x) <= a ? T{} : x)
-EMU_FORMULA_XA(Softshrink, x > a ? x - a : x < -a ? x + a : x * T{})
+// NaN lies beyond neither bound.
+EMU_FORMULA_XA(Softshrink, x > a ? x - a : x < -a ? x + a : T{})
 EMU_OPERATOR(Softshrink, (const aclTensor *self, const aclScalar *lambd, aclTensor *out)) {
   static constexpr ElementwiseRow row = {
       "aclnnSoftshrink", &block_table<SoftshrinkFormula, types::kFloat, 1, 1>, kKeep};
@@ -63,10 +65,11 @@ EMU_ATTRIBUTE2(Shrink, kKeep | kPlainFirst, types::kFloat, x > a ? x - b : x < -
 EMU_FORMULA_XAB(Softplus, softplus(x, a, b))
 EMU_FLOAT_BLOCK(Softplus, types::kFloat, 1, 2, softplus_block)
 EMU_ATTRIBUTE2_OF(Softplus, Softplus, kKeep, types::kFloat)
-EMU_ATTRIBUTE2(Threshold, kCastScalars, types::kReal, x > a ? x : b)
+// NaN is not at most the threshold, so it stays.
+EMU_ATTRIBUTE2(Threshold, kCastScalars, types::kReal, x <= a ? b : x)
 EMU_ATTRIBUTE2_INPLACE_OF(InplaceThreshold, Threshold, kCastScalars, types::kReal)
 
-EMU_FORMULA_XABC(Elu, elu(x, a, b, c))
+EMU_FORMULA_XABC(Elu, bounded_elu(x, a, b, c))
 EMU_FLOAT_BLOCK(Elu, types::kFloat, 1, 3, elu_block)
 EMU_ATTRIBUTE3_OF(Elu, Elu, kKeep, types::kFloat)
 EMU_ATTRIBUTE3_INPLACE_OF(InplaceElu, Elu, kKeep, types::kFloat)

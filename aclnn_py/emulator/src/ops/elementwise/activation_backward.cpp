@@ -40,15 +40,22 @@ T mish_slope(T y) {
   const T t = std::tanh(softplus(y, T(1), T(20)));
   return t + y * sigmoid(y) * (T(1) - t * t);
 }
+// Both ends belong to the middle part, or neither does. NaN has the slope 1.
 template <class T>
 T hard_swish_slope(T y) {
-  if (y <= T(-3)) return T(0);
-  return y >= T(3) ? T(1) : y / T(3) + T(0.5);
+  if (y < T(-3)) return T(0);
+  return y <= T(3) ? y / T(3) + T(0.5) : T(1);
 }
-// y is the argument, or the result where `of_result` is not 0.
+template <class T>
+T open_hard_swish_slope(T y) {
+  if (y <= T(-3)) return T(0);
+  return y < T(3) ? y / T(3) + T(0.5) : T(1);
+}
+// y is the argument, or the result where `of_result` is not 0. NaN has the slope of what is above
+// 0, here and in the other gradients that compare with <=.
 template <class T>
 T elu_slope(T y, T alpha, T scale, T input_scale, T of_result) {
-  if (y > T{}) return scale;
+  if (!(y <= T{})) return scale;
   return of_result != T{} ? input_scale * (y + alpha * scale)
                           : input_scale * alpha * scale * std::exp(y * input_scale);
 }
@@ -68,8 +75,9 @@ EMU_BINARY(TanhBackward, kExact | kOneDtype, types::kFloat, x *(T(1) - y * y))
 EMU_FORMULA_XY(SiluBackward, x *silu_slope(y))
 EMU_FLOAT_BLOCK(SiluBackward, types::kFloat, 2, 0, silu_gradient_block)
 EMU_BINARY_OF(SiluBackward, SiluBackward, kExact, types::kFloat)
-EMU_FORMULA_XY(GeluBackward, x *gelu_slope(y))
-EMU_FLOAT_BLOCK(GeluBackward, types::kFloat, 2, 0, gelu_gradient_block)
+// Of the tanh form, as aclnnGelu is.
+EMU_FORMULA_XY(GeluBackward, x *gelu_tanh_slope(y))
+EMU_FLOAT_BLOCK(GeluBackward, types::kFloat, 2, 0, gelu_tanh_gradient_block)
 EMU_BINARY_OF(GeluBackward, GeluBackward, kKeep, types::kFloat)
 EMU_FORMULA_XY(FastGeluBackward, x *fast_gelu_slope(y))
 EMU_FLOAT_BLOCK(FastGeluBackward, types::kFloat, 2, 0, fast_gelu_gradient_block)
@@ -78,13 +86,29 @@ EMU_FORMULA_XY(MishBackward, x *mish_slope(y))
 EMU_FLOAT_BLOCK(MishBackward, types::kFloat, 2, 0, mish_gradient_block)
 EMU_BINARY_OF(MishBackward, MishBackward, kKeep, types::kFloat)
 EMU_BINARY(HardswishBackward, kStrict, types::kFloat, x *hard_swish_slope(y))
-EMU_BINARY_OF(HardswishBackwardV2, HardswishBackward, kStrict, types::kFloat)
+EMU_BINARY(HardswishBackwardV2, kStrict, types::kFloat, x *open_hard_swish_slope(y))
 EMU_BINARY(HardsigmoidBackward, kOneShape, types::kFloat, std::abs(y) < T(3) ? x / T(6) : T(0))
 EMU_BINARY(SeluBackward, kStrict | kToFloat | kCastBack, types::kFloat,
-           y > T{} ? x * T(1.0507009873554804934) : x * (y + T(1.7580993408473768600)))
+           y <= T{} ? x * (y + T(1.7580993408473768600)) : x * T(1.0507009873554804934))
 
-EMU_BINARY_ALPHA(ThresholdBackward, kExact | kOneDtype | kCastScalars, types::kReal,
-                 y > a ? x : T{})
+EMU_FORMULA_XYA(ThresholdBackward, y <= a ? T{} : x)
+EMU_OPERATOR(ThresholdBackward, (const aclTensor *gradOutput, const aclTensor *self,
+                                 const aclScalar *threshold, aclTensor *out)) {
+  static constexpr ElementwiseRow row = {"aclnnThresholdBackward",
+                                         &block_table<ThresholdBackwardFormula, types::kReal, 2, 1>,
+                                         kExact | kOneDtype | kCastScalars};
+  Check check(row.op);
+  check.required("gradOutput", gradOutput).required("self", self);
+  check.required("threshold", threshold).required("out", out);
+  if (!check.ok()) return check.status();
+  // Integers are compared with the fraction of the threshold: those above it are above its floor.
+  const bool whole = is_integer(self->dtype) && !is_complex(threshold->dtype);
+  return elementwise(
+      row,
+      {gradOutput, self, whole ? number(std::floor(threshold->to_double())) : attribute(threshold)},
+      out, workspaceSize, executor);
+}
+EMU_CATCH
 EMU_BINARY_ALPHA(HardshrinkBackward, kKeep, types::kFloat, std::abs(y) <= a ? T{} : x)
 EMU_BINARY_ALPHA_OF(SoftshrinkBackward, HardshrinkBackward, kKeep, types::kFloat)
 

@@ -87,10 +87,23 @@ inline void elu_numbers(const float *x, int64_t count, float above, float below,
   for (int64_t i = 0; i < count; ++i) to[i] = x[i] > 0 ? above * x[i] : below * power[i];
 }
 
+// With a factor in the power that is not finite, CANN composes the operator of a threshold: the
+// limit of the formula, but at 0 too.
+template <class T>
+T bounded_elu(T x, T alpha, T scale, T input_scale) {
+  if (is_finite(alpha) && is_finite(input_scale)) return elu(x, alpha, scale, input_scale);
+  return (x <= T{} ? -alpha : x) * scale;
+}
+
 inline void elu_block(void *out, const void *const *in, int64_t count, const void *scalars) {
   const auto *s = static_cast<const float *>(scalars);
-  elu_numbers(static_cast<const float *>(in[0]), count, s[1], s[1] * s[0], s[2],
-              static_cast<float *>(out));
+  const auto *x = static_cast<const float *>(in[0]);
+  auto *to = static_cast<float *>(out);
+  if (std::isfinite(s[0]) && std::isfinite(s[2])) {
+    elu_numbers(x, count, s[1], s[1] * s[0], s[2], to);
+  } else {
+    for (int64_t i = 0; i < count; ++i) to[i] = bounded_elu(x[i], s[0], s[1], s[2]);
+  }
 }
 
 inline void celu_block(void *out, const void *const *in, int64_t count, const void *scalars) {

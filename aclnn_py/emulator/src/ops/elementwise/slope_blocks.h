@@ -58,12 +58,12 @@ void kernel_slope_block(void *out, const void *const *in, int64_t count, const v
 }
 
 constexpr BlockFn gelu_gradient_block = kernel_slope_block<FloatKernel::gelu_slope>;
+constexpr BlockFn gelu_tanh_gradient_block = kernel_slope_block<FloatKernel::gelu_tanh_slope>;
 
 inline void gelu_form_gradient_block(void *out, const void *const *in, int64_t count,
                                      const void *scalars) {
   const bool tanh = *static_cast<const float *>(scalars) != 0;
-  constexpr BlockFn of_tanh = kernel_slope_block<FloatKernel::gelu_tanh_slope>;
-  (tanh ? of_tanh : gelu_gradient_block)(out, in, count, scalars);
+  (tanh ? gelu_tanh_gradient_block : gelu_gradient_block)(out, in, count, scalars);
 }
 
 inline void mish_gradient_block(void *out, const void *const *in, int64_t count, const void *) {
@@ -99,7 +99,7 @@ inline void elu_gradient_block(void *out, const void *const *in, int64_t count,
     apply(FloatKernel::exp, slope, count);
     for (int64_t i = 0; i < count; ++i) slope[i] *= input * alpha * scale;
   }
-  for (int64_t i = 0; i < count; ++i) slope[i] = y[i] > 0 ? scale : slope[i];
+  for (int64_t i = 0; i < count; ++i) slope[i] = y[i] <= 0 ? slope[i] : scale;
   for (int64_t i = 0; i < count; ++i) to[i] = x[i] * slope[i];
 }
 

@@ -38,7 +38,8 @@ T log_one_plus_exp(T x) {
 // p is the weight of the positive class.
 template <class T>
 T logits_entropy(T x, T y, T p) {
-  return p * y * log_one_plus_exp(-x) + (T(1) - y) * log_one_plus_exp(x);
+  // x - x: the kernel subtracts the logarithm of the sigmoid from x, which is NaN at -inf.
+  return p * y * log_one_plus_exp(-x) + (T(1) - y) * log_one_plus_exp(x) + (x < T{} ? x - x : T{});
 }
 template <class T>
 T logits_slope(T x, T y, T p) {

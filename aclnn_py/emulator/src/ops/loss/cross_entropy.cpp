@@ -222,13 +222,12 @@ Status plan_cross_entropy_gradient(const GradientOfLoss &a, uint64_t *workspace_
           const auto at = static_cast<size_t>(row);
           source.read(row * width, width, x);
           const float g = gradients[reduction == kNone ? at : 0];
-          const bool counts = classes.chosen[at] >= 0;
+          // The weight of a row that does not count is 0, which a divisor of 0 makes NaN.
           const float slope =
-              counts ? static_cast<float>(static_cast<double>(g * classes.weights[at]) / divisor)
-                     : 0.0f;
-          if (counts) power(x, width, nullptr, x);
-          for (int64_t i = 0; i < width; ++i) x[i] = counts ? x[i] * slope : 0.0f;
-          if (counts) x[classes.chosen[at]] -= slope;
+              static_cast<float>(static_cast<double>(g * classes.weights[at]) / divisor);
+          power(x, width, nullptr, x);
+          for (int64_t i = 0; i < width; ++i) x[i] *= slope;
+          if (classes.chosen[at] >= 0) x[classes.chosen[at]] -= slope;
           result.write(row * width, width, x);
         });
         return Status{0};

@@ -18,10 +18,11 @@ EMU_DECLARE_ISA(void scaled_difference(const float *slopes, const float *x, cons
 namespace {
 
 // Without branches: the compiler makes vectors of these.
+// 0 where neither is above the other: of NaN and of equal infinities too.
 template <class T>
-T direction(T d) {
-  const T upwards = d > T{} ? T(1) : d;
-  return d < T{} ? T(-1) : upwards;
+T direction(T x, T y) {
+  const T upwards = x > y ? T(1) : T{};
+  return x < y ? T(-1) : upwards;
 }
 // The square of what lies below beta, and the rest as it is.
 template <class T>
@@ -71,8 +72,9 @@ EMU_OPERATOR(L1Loss,
 EMU_CATCH
 
 // In gradients x is the incoming gradient, y the argument, z the target, the last scalar what the
-// mean divides by.
-EMU_FORMULA_XYZA(L1LossBackward, x *direction(y - z) / a)
+// mean divides by: the elements of the gradient, but those of `self`, before it is broadcast, for
+// squared and smooth losses.
+EMU_FORMULA_XYZA(L1LossBackward, x *direction(y, z) / a)
 EMU_OPERATOR(L1LossBackward, (const aclTensor *gradOutput, const aclTensor *self,
                               const aclTensor *target, int64_t reduction, aclTensor *gradInput)) {
   static constexpr ElementwiseRow row = {
@@ -138,7 +140,7 @@ EMU_OPERATOR(MseLossBackward, (const aclTensor *gradOutput, const aclTensor *sel
   operands_given(check, self, target, "out", out);
   reduction_known(check, reduction);
   if (!check.ok()) return check.status();
-  return elementwise(row, {gradOutput, self, target, divisor(reduction, out)}, out, workspaceSize,
+  return elementwise(row, {gradOutput, self, target, divisor(reduction, self)}, out, workspaceSize,
                      executor);
 }
 EMU_CATCH
@@ -189,7 +191,7 @@ EMU_OPERATOR(SmoothL1LossBackward,
   if (!check.ok()) return check.status();
   return elementwise(
       row,
-      {gradOut, self, target, divisor(reduction, gradInput), number(static_cast<double>(beta))},
+      {gradOut, self, target, divisor(reduction, self), number(static_cast<double>(beta))},
       gradInput, workspaceSize, executor);
 }
 EMU_CATCH

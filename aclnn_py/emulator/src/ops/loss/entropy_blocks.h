@@ -52,7 +52,9 @@ void logits_entropy_block(void *out, const void *const *in, int64_t count, const
     const float both = logarithms[i] + (powers[i] - (whole - 1.0f)) / whole;
     const float above = x[i] > 0.0f ? x[i] : 0.0f, below = x[i] < 0.0f ? -x[i] : 0.0f;
     const float positive = kPositive ? p[i] * y[i] : y[i];
-    const float loss = positive * (below + both) + (1.0f - y[i]) * (above + both);
+    // Of -inf, infinities are subtracted from each other, whatever the class.
+    const float lost = x[i] < 0.0f ? x[i] - x[i] : 0.0f;
+    const float loss = positive * (below + both) + (1.0f - y[i]) * (above + both) + lost;
     to[i] = kWeighted ? w[i] * loss : loss;
   }
 }

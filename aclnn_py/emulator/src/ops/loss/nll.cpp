@@ -3,6 +3,7 @@
 // The negative log likelihood of a class for each position, with weights of classes and a class
 // that does not count; its sum or weighted mean, and its gradient.
 #include "aclnnop/loss.h"
+#include "core/chip.h"
 #include "core/pool.h"
 #include "ops/index/addresses.h"
 #include "ops/loss/reduction.h"
@@ -168,7 +169,10 @@ Status plan_forward(const Forward &a, bool flat, uint64_t *workspace_size,
           RowTarget<float>(result).write(0, result.count(), losses.data());
           weights = 0;
         } else {
-          if (reduction == kMean) sum /= weights;
+          // The kernel of a 950 gives one ignored position the loss 0; other means of nothing are
+          // NaN.
+          const bool alone = x.layout.rank == 1 && classes.chosen[0] < 0 && chip_is_950();
+          if (reduction == kMean && !alone) sum /= weights;
           store_as(result.dtype, result.data, 0, 1, Compute::F64, &sum);
         }
         store_as(whole.dtype, whole.data, 0, 1, Compute::F64, &weights);

@@ -24,9 +24,9 @@ inline Status plan_loss(const ElementwiseRow &row, std::initializer_list<Argumen
   return elementwise_folded(row, arguments, fold, out, workspace_size, executor);
 }
 
-// What the gradient of a loss is divided by: the number of losses, for a mean.
-inline Argument divisor(int64_t reduction, const aclTensor *gradient) {
-  return number(reduction == kMean ? static_cast<double>(gradient->numel()) : 1.0);
+// What the gradient of a loss is divided by: the number of elements of a tensor, for a mean.
+inline Argument divisor(int64_t reduction, const aclTensor *counted) {
+  return number(reduction == kMean ? static_cast<double>(counted->numel()) : 1.0);
 }
 
 }  // namespace emu

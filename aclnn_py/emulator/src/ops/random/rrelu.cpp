@@ -63,7 +63,7 @@ void bend_randomly(const View &x, const View &noise, const View &out, double low
       values.read(start, n, v);
       slopes.read(start, n, slope);
       for (int64_t i = 0; i < n; ++i) {
-        if (v[i] > 0) slope[i] = 1.0f;
+        if (!(v[i] < 0)) slope[i] = 1.0f;  // of 0 and NaN too
         v[i] *= slope[i];
       }
       kept.write(start, n, slope);
