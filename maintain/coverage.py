@@ -175,6 +175,23 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " written.",
     ),
     "activation": (
+        "GeluBackward is the gradient of the tanh form, which the kernel computes though the"
+        " document shows the erf form first; where the gradient would be NaN at an infinite"
+        ' input it is 0 or 1. GeluBackwardV2 "tanh" is the same.',
+        "HardswishBackward counts -3 and 3 to its middle part (slopes -0.5 and 1.5),"
+        " HardswishBackwardV2 does not (0 and 1), as their kernels; NaN has the slope 1."
+        " Hardswish of -inf is 0.",
+        "EluBackward and SeluBackward ask for <= 0 as the kernels do, so NaN has the slope of"
+        " what lies above 0. Elu with an infinite alpha or inputScale, or NaN, is scale * self"
+        " above 0 and -alpha * scale elsewhere, as the host code composes it.",
+        "Threshold and its gradient ask for <= threshold as the kernels do: NaN stays and"
+        " passes on. ThresholdBackward compares integers with the threshold's fraction."
+        " Softshrink makes 0 of NaN. The noise of RReluWithNoise is 1 for 0 and NaN.",
+        "The gradients of Hardsigmoid, Hardtanh, Hardshrink, Softshrink, LeakyRelu, Prelu,"
+        " LogSigmoid, Softplus, Silu, Swish, FastGelu, Mish, Softmax and LogSoftmax, and Celu,"
+        " Selu, Hardshrink, Shrink and Sigmoid, were compared with the published kernels at"
+        " bounds, NaN and infinities, and are as these. Kernels of a 910B are mostly not"
+        " published; those of a 950 decided.",
         "Without training RReluWithNoise takes the middle of the range as its slope and leaves the"
         " noise as it is; with it, slope i is number offset + i of the sequence, as InplaceUniform"
         " draws it.",
@@ -335,6 +352,16 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " the scales from ever settling on a tiny tol.",
     ),
     "loss": (
+        "L1LossBackward compares as the kernel does: NaN and equal infinities have the"
+        " gradient 0. A mean of L1LossBackward counts all elements after the broadcast, one of"
+        " MseLossBackward and SmoothL1LossBackward those of self, as the tilings count.",
+        "BinaryCrossEntropyWithLogits of -inf is NaN whatever the class. An ignored row of"
+        " CrossEntropyLossGrad is its softmax times 0, and a mean over no weight is NaN in"
+        " every row. A mean of NLLLoss over nothing is NaN, but on a 950 0 for a self of one"
+        " dimension.",
+        "NLLLoss2d, the gradients of NLLLoss, CrossEntropyLoss, BinaryCrossEntropy, MseLoss,"
+        " L1Loss and SmoothL1Loss were compared with kernels or host code and are as these; a"
+        " class outside the range is a fault, where kernels only assert or skip it.",
         "The smoothing of CrossEntropyLoss is the one whose gradient the document of"
         " CrossEntropyLossGrad gives: a part of each loss is the weighted mean over all"
         " classes. The gradient takes no smoothing but 0, as its document says.",
