@@ -338,3 +338,24 @@ def test_wrong_calls_name_the_parameter() -> None:
         ([slope[..., :1], index, weight, 6, slope[..., :1]], "expected (1, 2, 6, 1)"),
     ):
         assert words in message("aclnnThreeInterpolateBackward", 161002, arguments)
+
+
+# A place that is no number gives nothing back, but infinity behind a border does.
+@pytest.mark.parametrize("mode", [0, 1])
+@pytest.mark.parametrize(
+    ("padding", "given"), [(0, [0, 0, 0, 0]), (1, [4, 0, 0, 2]), (2, [0, 0, 0, 0])]
+)
+def test_gradients_of_places_that_are_no_numbers(
+    mode: int, padding: int, given: list[float]
+) -> None:
+    image = np.array([5, 6, 7, 8], np.float32).reshape(1, 1, 1, 4)
+    grid = np.zeros((1, 1, 3, 2), np.float32)
+    grid[0, 0, :, 0] = [np.nan, np.inf, -np.inf]
+    slopes = np.array([1, 2, 4], np.float32).reshape(1, 1, 1, 3)
+    to_image, to_grid = ap.full(image.shape, 9, np.float32), ap.full(grid.shape, 9, np.float32)
+    ap.ops.grid_sampler2_d_backward(
+        *map(ap.from_numpy, (slopes, image, grid)), mode, padding, True, [True, True],
+        to_image, to_grid,
+    )  # fmt: skip
+    np.testing.assert_array_equal(to_image.numpy().reshape(-1), given)
+    np.testing.assert_array_equal(to_grid.numpy(), np.zeros(grid.shape))
