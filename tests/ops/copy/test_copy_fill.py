@@ -281,6 +281,53 @@ def test_linspace_and_logspace(steps: int) -> None:
     assert_same(whole.numpy(), 4 * np.arange(steps, dtype=np.int32))
 
 
+def floats_between(start: float, end: float, steps: int) -> np.ndarray[Any, Any]:
+    """The line of the kernel in float32: each half from its end."""
+    first, last, i = np.float32(start), np.float32(end), np.arange(steps)
+    step = (last - first) / np.float32(steps - 1)
+    ahead = first + step * i.astype(np.float32)
+    back = last - step * (steps - 1 - i).astype(np.float32)
+    return np.where(i < steps // 2, ahead, back)
+
+
+@pytest.mark.parametrize("steps", [2, 5, 31, 100])
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int32, np.int64])
+def test_linspace_casts_its_ends_first(dtype: type, steps: int) -> None:
+    start, end = (0.9, 100.7) if dtype is np.uint8 else (-40.9, 100.7)
+    out = hollow((steps,), dtype)
+    op("aclnnLinspace")(start, end, steps, out)
+    if dtype is np.int64:  # computed in float32 as it is
+        line = floats_between(start, end, steps)
+    else:
+        line = floats_between(int(start), int(end), steps)
+    narrow = np.dtype(dtype).itemsize < 4
+    assert_same(out.numpy(), np.trunc(line.astype(np.float16) if narrow else line).astype(dtype))
+
+
+def test_linspace_of_many_bits() -> None:
+    narrow, wide = hollow((3,), np.int16), hollow((3,), np.int32)
+    op("aclnnLinspace")(2049, 4099, 3, narrow)
+    assert narrow.numpy().tolist() == [2048, 3074, 4100]  # float16
+    op("aclnnLinspace")(16777217, 16777221, 3, wide)
+    assert wide.numpy().tolist() == [16777216, 16777218, 16777220]  # float32
+    one = hollow((1,), np.int64)
+    op("aclnnLinspace")(16777217, 0, 1, one)
+    assert one.numpy().tolist() == [16777217]
+
+
+@pytest.mark.parametrize("name", ["FLOAT16", "BFLOAT16"])
+def test_powers_have_exponents_of_their_dtype(name: str) -> None:
+    steps, dtype = 7, NUMPY[name]
+    out = hollow((steps,), dtype)
+    ends = [float(np.array(end, dtype)) for end in (0.1, 3.7)]
+    op("aclnnLinspace")(0.1, 3.7, steps, out)
+    exponents = np.linspace(*ends, steps).astype(dtype)
+    assert_same(out.numpy(), exponents)
+    op("aclnnLogSpace")(0.1, 3.7, steps, 9.3, out)
+    base = float(np.array(9.3, dtype))
+    assert_same(out.numpy(), np.power(base, exponents.astype(np.float64)).astype(dtype))
+
+
 @pytest.mark.parametrize("name", ["FLOAT", "FLOAT16", "BFLOAT16", "INT32", "INT8", "BOOL"])
 def test_eye(name: str) -> None:
     for rows, columns in [(3, 5), (40, 40), (1, 1), (0, 3)]:

@@ -49,7 +49,8 @@ def taken(
 
 def gathered(shape: tuple[int, ...], dim: int, index: tuple[int, ...]) -> Case:
     def build(rng: Rng, dtype: Dtype) -> Problem:
-        x, i = some(rng, shape, dtype), names(rng, index, shape[dim])
+        # Below zero an index counts from the end.
+        x, i = some(rng, shape, dtype), names(rng, index, 2 * shape[dim]) - shape[dim]
         cut = tuple(slice(None) if d == dim % x.ndim else slice(0, n) for d, n in enumerate(index))
         return [In(x), dim, In(i), Out(np.take_along_axis(x[cut], i, dim), dtype)]
 
@@ -209,9 +210,9 @@ def cache_update(pairs: bool, axis: int) -> Case:
 
 def put(accumulate: bool) -> Case:
     def build(rng: Rng, dtype: Dtype) -> Problem:
-        x, i = some(rng, (3, 4), dtype), rng.permutation(24)[:5] % 12 - 12 * rng.integers(0, 2, 5)
+        x, i = some(rng, (3, 4), dtype), rng.permutation(24)[:5] % 12
         if not accumulate:
-            i = rng.permutation(12)[:5] - 12
+            i = rng.permutation(12)[:5]
         source, result = some(rng, (5,), dtype), x.copy()
         if accumulate:
             np.add.at(result.reshape(-1), i, source)
@@ -428,7 +429,9 @@ def test_faults_of_writing_operators() -> None:
     fault("aclnnInplaceScatter", x, 0, far, one, 0)
     fault("aclnnScatterNdUpdate", x, far, place(np.ones((1, 5), np.float32)))
     fault("aclnnInplaceIndexCopy", x, 0, far[0], place(np.ones((1, 5), np.float32)))
-    fault("aclnnInplacePut", x, place(np.array([20])), one[0], False)
+    for outside in (20, -1):
+        fault("aclnnInplacePut", x, place(np.array([outside])), one[0], False)
+    fault("aclnnGather", x, 0, place(np.array([[-5]])), hollow((1, 1), np.float32))
     fault("aclnnIndexPutImpl", x, [far[0]], one[0], False, False)
     mask = place(np.ones((4, 5), np.bool_))
     fault("aclnnInplaceMaskedScatter", x, mask, one)
@@ -436,6 +439,54 @@ def test_faults_of_writing_operators() -> None:
     fault("aclnnRepeatInterleave", x, place(np.array([2])), 30, hollow((30,), np.float32))
     update = (place(np.array([4, 0, 0, 0])), place(np.ones((4, 2), np.float32)), 1)
     fault("aclnnInplaceScatterUpdate", x, *update)
+
+
+@pytest.mark.parametrize("wide", [True, False])
+@pytest.mark.parametrize("operator", ["IndexFill", "InplaceIndexFill"])
+def test_a_fill_counts_from_the_end_and_leaves_out_what_is_outside(
+    operator: str, wide: bool
+) -> None:
+    x = np.arange(20, dtype=np.float32).reshape(4, 5)
+    index = np.array([-1, 5, 1, -6, -5, 1 << 30]).astype(np.int64 if wide else np.int32)
+    oracle = x.copy()
+    oracle[:, [4, 1, 0]] = 7
+    given, out = place(x), hollow((4, 5), np.float32)
+    if operator == "IndexFill":
+        ap.ops.index_fill(given, 1, place(index), 7.0, out)
+    else:
+        ap.ops.inplace_index_fill(given, 1, place(index), 7.0)
+        out = given
+    assert_same(out.numpy(), oracle)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_a_listed_fill_writes_a_value_of_float32(dtype: type) -> None:
+    value = (1 << 24) + 1
+    x = place(np.zeros((2, 3), dtype))
+    ap.ops.inplace_index_fill_tensor(x, 1, [-1], ap.Scalar(value, "int64"))
+    assert x.numpy().tolist() == [[0, 0, int(np.float32(value))]] * 2
+    ap.ops.inplace_index_fill(x, 1, place(np.array([0])), ap.Scalar(value, "int64"))
+    assert x.numpy()[:, 0].tolist() == [value] * 2
+
+
+@pytest.mark.emulator_only(reason="the chip of the emulator can be chosen")
+def test_a_listed_fill_of_a_950_writes_the_value_itself() -> None:
+    value = (1 << 24) + 1
+    with Chip950() as newer:
+        given = Given(np.zeros((1, 3), np.int32), "int32"), 1, [-1], value
+        (found,) = newer.operator("index_fill_tensor", *given, Made((1, 3), "int32"))
+    assert found.tolist() == [[0, 0, value]]
+
+
+def test_gather_v3_looks_for_tensors_before_attributes() -> None:
+    tensors = (
+        place(np.ones((4, 5), np.float32)),
+        place(np.array([1])),
+        hollow((1, 5), np.float32),
+    )
+    for absent in range(3):
+        x, index, out = (None if i == absent else given for i, given in enumerate(tensors))
+        assert refusal("aclnnGatherV3", x, 1, index, 1, 0, out) == 161001
 
 
 def test_later_duplicates_win() -> None:

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.chip_950 import Chip950, Given, Made
 from helpers.numerics import assert_same
-from helpers.operators import hollow, place, refusal, values
+from helpers.operators import hollow, op, place, refusal, values
 
 import aclnn_py as ap
 
@@ -256,3 +257,46 @@ def test_refusals() -> None:
         refusal("aclnnSearchSorted", line, line, True, False, None, hollow((4,), np.int64))
         == 161002
     )
+
+
+@pytest.mark.parametrize("right", [False, True])
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32])
+def test_a_scalar_is_looked_up_in_the_dtype_of_the_sequence(dtype: type, right: bool) -> None:
+    numbers = np.array([1, 2, 3, 1 << 24], dtype)
+    for value in (2.5, -0.5, float((1 << 24) + 1)):
+        out = hollow((1,), np.int64)
+        op("aclnnSearchSorteds")(place(numbers), value, False, right, None, out)
+        sought = np.float32(value).astype(dtype)
+        side = "right" if right else "left"
+        assert out.numpy().tolist() == [np.searchsorted(numbers, sought, side)]
+
+
+def test_values_are_looked_up_in_the_dtype_in_which_both_meet() -> None:
+    numbers = np.array([1 << 24, (1 << 24) + 1, (1 << 24) + 2], np.int64)
+    sought, out = np.array([1 << 24], np.float32), hollow((1,), np.int64)
+    ap.ops.search_sorted(place(numbers), place(sought), False, True, None, out)
+    assert out.numpy().tolist() == [2]  # float32 does not tell the first two
+    halves = np.array([2048, 2049], np.int32)
+    ap.ops.search_sorted(place(halves), place(np.array([2048], np.float16)), False, True, None, out)
+    assert out.numpy().tolist() == [2]
+
+
+def test_a_search_goes_on_behind_every_nan_it_meets() -> None:
+    numbers, out = place(np.array([1, np.nan, np.nan], np.float32)), hollow((3,), np.int64)
+    sought = place(np.array([0, 5, np.nan], np.float32))
+    for right in (False, True):
+        ap.ops.search_sorted(numbers, sought, False, right, None, out)
+        # NaN is not above any value, and the middle of the sequence is looked at first.
+        assert out.numpy().tolist() == [3, 3, 3]
+
+
+@pytest.mark.emulator_only(reason="the chip of the emulator can be chosen")
+def test_a_950_hands_out_all_elements_as_they_lie() -> None:
+    x = np.array([[3, 1, 2], [5, 9, 7]], np.float32)
+    made = Made((2, 3), "float32"), Made((2, 3), "int64")
+    with Chip950() as newer:
+        found = newer.operator("topk", Given(x, "float32"), 3, 1, True, False, *made)
+        np.testing.assert_array_equal(found[0], x)
+        np.testing.assert_array_equal(found[1], [[0, 1, 2]] * 2)
+        found = newer.operator("topk", Given(x, "float32"), 3, 1, True, True, *made)
+        np.testing.assert_array_equal(found[0], -np.sort(-x))

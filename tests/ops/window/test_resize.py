@@ -265,14 +265,49 @@ def test_attributes_outside_their_range_are_refused(call: str, words: str) -> No
     assert caught.value.status == 161002
 
 
+# Of each padding what NaN, infinity and minus infinity read from a line of 0 to 3.
+@pytest.mark.parametrize("align", [True, False])
 @pytest.mark.parametrize("mode", [0, 1, 2])
-def test_places_that_are_no_numbers_read_outside_the_image(mode: int) -> None:
-    x = np.ones((1, 1, 3, 3), np.float32)
-    grid = np.full((1, 1, 4, 2), 0, np.float32)
+@pytest.mark.parametrize(("padding", "found"), [(0, [0, 0, 0]), (1, [5, 8, 5]), (2, [5, 5, 5])])
+def test_places_that_are_no_numbers(
+    mode: int, padding: int, found: list[float], align: bool
+) -> None:
+    x = np.array([5, 6, 7, 8], np.float32)
+    grid = np.zeros((1, 1, 4, 2), np.float32)
     grid[0, 0, :3, 0] = [np.nan, np.inf, -np.inf]
     out = hollow((1, 1, 1, 4), np.float32)
-    ap.ops.grid_sampler2_d(ap.from_numpy(x), ap.from_numpy(grid), mode, 0, True, out)
-    np.testing.assert_array_equal(out.numpy()[0, 0, 0], [0, 0, 0, 1])
-    for padding in (1, 2):
-        ap.ops.grid_sampler2_d(ap.from_numpy(x), ap.from_numpy(grid), mode, padding, True, out)
-        np.testing.assert_allclose(out.numpy()[0, 0, 0], np.ones(4), rtol=1e-6)
+    image = ap.from_numpy(x.reshape(1, 1, 1, 4))
+    ap.ops.grid_sampler2_d(image, ap.from_numpy(grid), mode, padding, align, out)
+    oracle = found if mode != 2 or padding == 0 else [np.nan] * 3
+    np.testing.assert_array_equal(out.numpy()[0, 0, 0, :3], oracle)
+    if mode == 2:
+        return
+    volume = ap.from_numpy(x.reshape(1, 1, 4, 1, 1))
+    places = np.zeros((1, 1, 1, 3, 3), np.float32)
+    places[0, 0, 0, :, 2] = grid[0, 0, :3, 0]
+    out = hollow((1, 1, 1, 1, 3), np.float32)
+    ap.ops.grid_sampler3_d(volume, ap.from_numpy(places), mode, padding, align, out)
+    np.testing.assert_array_equal(out.numpy().reshape(-1), oracle)
+
+
+@pytest.mark.parametrize("align", [True, False])
+def test_places_far_away_are_reflected(align: bool) -> None:
+    x = np.arange(8, dtype=np.float32)
+    position = np.array([1_300_000, -1_300_000, 1_400_001, 2_000_000], np.float32)
+    grid = np.zeros((1, 1, 4, 2), np.float32)
+    grid[0, 0, :, 0] = position
+    out = hollow((1, 1, 1, 4), np.float32)
+    ap.ops.grid_sampler2_d(
+        ap.from_numpy(x.reshape(1, 1, 1, 8)), ap.from_numpy(grid), 0, 2, align, out
+    )
+    # float32 holds the places, and what they are reflected to.
+    one = np.float32(1)
+    if align:
+        place = ((position + one) / 2 * np.float32(7)).astype(np.float64)
+        turned = np.abs(place) % 14
+        oracle = np.minimum(turned, 14 - turned)
+    else:
+        place = (((position + one) * np.float32(8) - one) / 2).astype(np.float64)
+        turned = np.abs(place + 0.5) % 16
+        oracle = np.clip(np.minimum(turned, 16 - turned) - 0.5, 0, 7)
+    np.testing.assert_array_equal(out.numpy().reshape(-1), oracle)

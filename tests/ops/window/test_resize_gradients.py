@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.chip_950 import Changed, Chip950, Given
 from helpers.numerics import assert_close, assert_same
 from helpers.operators import Array, hollow, op, place, wide
 from helpers.slopes import slopes as analytic_slopes
@@ -15,7 +16,7 @@ from helpers.slopes import slopes as analytic_slopes
 import aclnn_py as ap
 
 from ..problems import Case, In, Out, Problem, fault, message, suite
-from .resize_oracle import counted, resized, sampled
+from .resize_oracle import counted, resized, sampled, stretches
 from .window_oracle import FORMATS, kept, slopes
 
 pytestmark = pytest.mark.usefixtures("device")
@@ -338,3 +339,75 @@ def test_wrong_calls_name_the_parameter() -> None:
         ([slope[..., :1], index, weight, 6, slope[..., :1]], "expected (1, 2, 6, 1)"),
     ):
         assert words in message("aclnnThreeInterpolateBackward", 161002, arguments)
+
+
+# A place that is no number gives nothing back, but infinity behind a border does.
+@pytest.mark.parametrize("mode", [0, 1])
+@pytest.mark.parametrize(
+    ("padding", "given"), [(0, [0, 0, 0, 0]), (1, [4, 0, 0, 2]), (2, [0, 0, 0, 0])]
+)
+def test_gradients_of_places_that_are_no_numbers(
+    mode: int, padding: int, given: list[float]
+) -> None:
+    image = np.array([5, 6, 7, 8], np.float32).reshape(1, 1, 1, 4)
+    grid = np.zeros((1, 1, 3, 2), np.float32)
+    grid[0, 0, :, 0] = [np.nan, np.inf, -np.inf]
+    slopes = np.array([1, 2, 4], np.float32).reshape(1, 1, 1, 3)
+    to_image, to_grid = ap.full(image.shape, 9, np.float32), ap.full(grid.shape, 9, np.float32)
+    ap.ops.grid_sampler2_d_backward(
+        *map(ap.from_numpy, (slopes, image, grid)), mode, padding, True, [True, True],
+        to_image, to_grid,
+    )  # fmt: skip
+    np.testing.assert_array_equal(to_image.numpy().reshape(-1), given)
+    np.testing.assert_array_equal(to_grid.numpy(), np.zeros(grid.shape))
+
+
+@pytest.mark.parametrize(("sizes", "scale"), [((4, 5), 1.2), ((8, 16), 3.0), ((8, 16), 1.05)])
+def test_gradients_of_the_nearest_element_where_nothing_is_resized(
+    sizes: tuple[int, int], scale: float
+) -> None:
+    rng = np.random.default_rng(2)
+    dy = rng.integers(-8, 9, (1, 2, *sizes)).astype(np.float32)
+    out = hollow(dy.shape, np.float32).with_format("NCHW")
+    given = ap.from_numpy(dy, format="NCHW")
+    op("aclnnUpsampleNearest2dBackward")(
+        given, list(sizes), list(dy.shape), scale, scale, out
+    )  # fmt: skip
+    # Only scales that fit the sizes count, and only where the image is not small.
+    used = scale if scale == 1.05 else 0.0
+    rows, columns = (stretches("below", size, size, used) for size in sizes)
+    oracle = np.einsum("nchw,hi,wj->ncij", dy.astype(np.float64), rows, columns)
+    assert_same(out.numpy(), oracle.astype(np.float32))
+
+
+@pytest.mark.emulator_only(reason="the chip of the emulator can be chosen")
+@pytest.mark.parametrize("align", [False, True])
+def test_a_950_copies_what_keeps_its_sizes(align: bool) -> None:
+    line = np.arange(12, dtype=np.float32).reshape(1, 2, 6)
+    image = np.arange(24, dtype=np.float32).reshape(1, 2, 3, 4)
+    made = Changed(np.zeros_like(image), "float32", format="NCHW")
+    given = Given(image, "float32", format="NCHW")
+    with Chip950() as newer:
+        found = newer.operator(
+            "upsample_linear1d", Given(line, "float32", format="NCL"), [6], align, 1.5,
+            Changed(np.zeros_like(line), "float32", format="NCL"),
+        )  # fmt: skip
+        np.testing.assert_array_equal(found[0], line)
+        for name in ("bilinear2d", "bicubic2d"):
+            found = newer.operator(f"upsample_{name}", given, [3, 4], align, 1.5, 1.5, made)
+            np.testing.assert_array_equal(found[0], image)
+        sizes = [3, 4], [1, 2, 3, 4]
+        found = newer.operator("upsample_nearest2d_backward", given, *sizes, 1.5, 1.5, made)
+        np.testing.assert_array_equal(found[0], image)
+
+
+@pytest.mark.emulator_only(reason="the chip of the emulator can be chosen")
+def test_a_310p_gives_back_to_the_nearest_element_by_the_sizes() -> None:
+    slopes = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
+    with Chip950("310P") as smaller:
+        (found,) = smaller.operator(
+            "upsample_nearest2d_backward", Given(slopes, "float32", format="NCHW"),
+            [4, 4], [1, 1, 2, 2], 1.5, 1.5,
+            Changed(np.zeros((1, 1, 2, 2), np.float32), "float32", format="NCHW"),
+        )  # fmt: skip
+    np.testing.assert_array_equal(found, slopes.reshape(1, 1, 2, 2, 2, 2).sum((3, 5)))

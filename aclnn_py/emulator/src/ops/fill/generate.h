@@ -7,11 +7,12 @@
 
 namespace emu {
 
+// Values are rounded to `via` first, where it is given.
 // Has fill(start, count, block) make the elements [start, start + count) of `out`, in blocks, up to
 // the first `total`.
 template <class T, class F>
-void generate_blocks(const View &out, int64_t total, F &&fill) {
-  const Writer writer(out, compute_of<T>(), ACL_DT_UNDEFINED);
+void generate_blocks(const View &out, int64_t total, F &&fill, aclDataType via = ACL_DT_UNDEFINED) {
+  const Writer writer(out, compute_of<T>(), via);
   parallel_for(total, 32 * kBlock, [&](int64_t begin, int64_t end) {
     alignas(64) char scratch[kBlock * sizeof(T)];
     for (int64_t start = begin; start < end; start += kBlock) {
@@ -25,10 +26,13 @@ void generate_blocks(const View &out, int64_t total, F &&fill) {
 
 // Writes value(i) for every element i of `out`.
 template <class T, class F>
-void generate(const View &out, F &&value) {
-  generate_blocks<T>(out, out.count(), [&](int64_t start, int64_t count, T *block) {
-    for (int64_t i = 0; i < count; ++i) block[i] = value(start + i);
-  });
+void generate(const View &out, F &&value, aclDataType via = ACL_DT_UNDEFINED) {
+  generate_blocks<T>(
+      out, out.count(),
+      [&](int64_t start, int64_t count, T *block) {
+        for (int64_t i = 0; i < count; ++i) block[i] = value(start + i);
+      },
+      via);
 }
 
 }  // namespace emu

@@ -2,10 +2,15 @@
 // build flags: -O2
 // Writing whole entries of one dimension: IndexCopy, IndexAdd, IndexFill and their in-place forms.
 #include "aclnnop/index.h"
+#include "core/chip.h"
 #include "core/pool.h"
 #include "ops/index/addresses.h"
 #include "ops/row_kernels.h"
 #include "ops/shape/movement.h"
+#include "ops/shared/rows.h"
+
+#include <algorithm>
+#include <cstring>
 
 namespace emu {
 namespace {
@@ -23,6 +28,26 @@ struct AlongArguments {
   const char *out_name = "out";
   const aclTensor *out;
 };
+
+// The entries that a fill names: counted from the end below zero, and only those of the dimension.
+std::vector<int64_t> entries_within(const View &index, int64_t extent) {
+  std::vector<int64_t> named(static_cast<size_t>(index.count()));
+  RowSource<int64_t>(index).read(0, index.count(), named.data());
+  for (int64_t &entry : named) entry += entry < 0 ? extent : 0;
+  const auto outside = [=](int64_t entry) { return entry < 0 || entry >= extent; };
+  named.erase(std::remove_if(named.begin(), named.end(), outside), named.end());
+  return named;
+}
+
+// Where a fill has its entries in a list, the host of chips before the 950 series writes the value
+// into a matrix of float32.
+aclScalar in_float(const aclScalar &value) {
+  aclScalar rounded;
+  rounded.dtype = ACL_FLOAT;
+  const auto number = static_cast<float>(value.to_double());
+  std::memcpy(rounded.value, &number, sizeof number);
+  return rounded;
+}
 
 // A scalar repeated over the walk, already in the dtype of the result.
 struct Filling {
@@ -138,16 +163,19 @@ Status plan_along(const AlongArguments &a, Deed deed, uint64_t *workspace_size,
                to = in_place ? self : plan.output(a.out);
   const std::vector<int64_t> listed =
       a.listed != nullptr ? a.listed->values : std::vector<int64_t>();
-  const aclScalar value = a.value != nullptr ? *a.value : aclScalar();
+  const aclScalar value = a.value == nullptr                      ? aclScalar()
+                          : a.listed != nullptr && !chip_is_950() ? in_float(*a.value)
+                                                                  : *a.value;
   const char *op = a.op;
   return plan.finish(
       [=](PlanContext &c) {
         View target = view_of(c.tensor(to));
         View numbers;
         std::vector<int64_t> names = listed;
-        if (c.has(which)) {
-          numbers = view_of(c.tensor(which));
-        } else {
+        if (c.has(which)) numbers = view_of(c.tensor(which));
+        if (deed == Deed::kFill) {
+          if (c.has(which)) names = entries_within(numbers, extent);
+          numbers = View();
           numbers.data = reinterpret_cast<char *>(names.data());
           numbers.dtype = ACL_INT64;
           numbers.layout.push(static_cast<int64_t>(names.size()), 1);
@@ -174,14 +202,14 @@ Status plan_along(const AlongArguments &a, Deed deed, uint64_t *workspace_size,
         if (c.has(source) && with.layout.rank == 0) with.layout = still(walk);
         View base = target, named = kept_index.view();
         const int64_t step = target.layout.stride[axis];
-        base.layout.shape[axis] = entries;
+        base.layout.shape[axis] = named.count();
         base.layout.stride[axis] = 0;
         named.layout = still(base.layout);
         named.layout.stride[axis] = 1;
         IndexFault fault;
         Addresses into(base);
-        into.add_index(named, target.layout.shape[axis], step,
-                       c.has(which) ? Negative::kRefuse : Negative::kFromEnd);
+        into.add_index(named, extent, step,
+                       deed == Deed::kFill ? Negative::kFromEnd : Negative::kRefuse);
         if (deed == Deed::kFill) {
           const Filling filling(value, target.dtype, base.layout);
           copy_addressed(Addresses(filling.view), into, Order::kSequential, fault);

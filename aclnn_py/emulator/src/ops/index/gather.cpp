@@ -152,6 +152,7 @@ EMU_CATCH
 EMU_OPERATOR(GatherV3, (const aclTensor *self, int64_t dim, const aclTensor *index,
                         int64_t batchDims, int64_t mode, aclTensor *out)) {
   emu::Check check("aclnnGatherV3");
+  check.required("self", self).required("index", index).required("out", out);
   check.that(mode == 0 || mode == 1, "mode is %lld; allowed: 0, 1", static_cast<long long>(mode));
   check.that(
       emu::chip_is_950() || emu::KernelCall::now() || (dim == 0 && batchDims == 0 && mode == 1),
@@ -215,7 +216,7 @@ EMU_OPERATOR(Gather, (const aclTensor *self, int64_t dim, const aclTensor *index
           base.layout.stride[d] = d == axis ? 0 : source.layout.stride[d];
         Addresses list(base);
         list.add_index(index_view, source.layout.shape[axis], source.layout.stride[axis],
-                       Negative::kRefuse);
+                       Negative::kFromEnd);
         copy_addressed(list, Addresses(target), Order::kFree, fault);
         return fault.status("aclnnGather", "index");
       },

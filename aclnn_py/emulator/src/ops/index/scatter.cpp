@@ -341,7 +341,7 @@ EMU_OPERATOR(InplacePut, (aclTensor *selfRef, const aclTensor *index, const aclT
         values.layout.push(kept.view().count(), 1);
         base.layout = still(names.layout);
         Addresses into(base);
-        into.add_index(names, target.count(), 1, Negative::kFromEnd);
+        into.add_index(names, target.count(), 1, Negative::kRefuse);
         IndexFault fault;
         if (accumulate) {
           combine_addressed(Addresses(values), into, Combine::kAdd, fault);

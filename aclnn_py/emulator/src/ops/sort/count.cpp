@@ -217,6 +217,26 @@ struct SearchedRows {
   }
 };
 
+// A view in another dtype, where it does not have that already.
+class InDtype {
+ public:
+  InDtype(const View &view, aclDataType dtype) : view_(view) {
+    if (view.dtype == dtype) return;
+    memory_.resize(static_cast<size_t>(view.count() * item_size(dtype)));
+    view_.data = memory_.data();
+    view_.dtype = dtype;
+    view_.layout = dense_layout(view.layout.shape, view.layout.rank);
+    copy_view(view, view_);
+  }
+  const View &view() const { return view_; }
+
+ private:
+  View view_;
+  std::vector<char> memory_;
+};
+
+// The host casts both sides to the dtype in which they meet, and a scalar to float32 and then to
+// that of the sequence.
 struct SearchArguments {
   const char *op;
   const aclTensor *sequence, *self;
@@ -224,6 +244,7 @@ struct SearchArguments {
   bool out_int32, right;
   const aclTensor *sorter, *out;
   const char *sequence_name = "sortedSequence";
+  bool of_buckets = false;  // one value without dimensions counts as a scalar in the promotion
 };
 
 Status plan_search(const SearchArguments &a, uint64_t *workspace_size, aclOpExecutor **executor) {
@@ -256,11 +277,15 @@ Status plan_search(const SearchArguments &a, uint64_t *workspace_size, aclOpExec
                order = plan.input(a.sorter), to = plan.output(a.out);
   const char *op = a.op;
   const bool right = a.right, scalar = a.scalar != nullptr;
-  const aclDataType value_dtype = scalar ? a.scalar->dtype : a.self->dtype;
-  const aclScalar value = scalar ? *a.scalar : aclScalar();
+  const aclDataType common = scalar ? a.sequence->dtype
+                             : a.of_buckets && a.self->rank() == 0
+                                 ? promote_with_scalar(a.sequence->dtype, a.self->dtype)
+                                 : promote(a.sequence->dtype, a.self->dtype);
+  const float value = scalar ? static_cast<float>(a.scalar->to_double()) : 0;
   return plan.finish(
       [=](PlanContext &c) {
-        const View entries = view_of(c.tensor(line)), target = view_of(c.tensor(to));
+        const InDtype sequence(view_of(c.tensor(line)), common);
+        const View entries = sequence.view(), target = view_of(c.tensor(to));
         const int64_t width = entries.layout.shape[entries.layout.rank - 1];
         const bool one_row = entries.layout.rank == 1;
         const int64_t per_row = scalar || one_row || target.layout.rank == 0
@@ -274,27 +299,29 @@ Status plan_search(const SearchArguments &a, uint64_t *workspace_size, aclOpExec
               width, one_row ? 0 : std::max<int64_t>(per_row, 1), right};
           const RowTarget<int64_t> to_result(target);
           if (scalar) {
+            float number = value;
+            View one;
+            one.data = reinterpret_cast<char *>(&number);
+            one.dtype = ACL_FLOAT;
+            const InDtype element(one, common);
             T sought;
-            if constexpr (std::is_same_v<T, double>) sought = value.to_double();
-            else sought = value.to_int64();
+            RowSource<T>(element.view()).read(0, 1, &sought);
             return rows.run(
                 op, target.count(), [&](int64_t, int64_t, T *to_fill) { *to_fill = sought; },
                 to_result);
           }
           // What is looked up may lie where the result goes.
-          const View values = view_of(c.tensor(self));
+          const InDtype values(view_of(c.tensor(self)), common);
           std::optional<Snapshot> kept;
-          if (clash(values, target)) kept.emplace(values);
-          const RowSource<T> sought(kept ? kept->view() : values);
+          if (clash(values.view(), target)) kept.emplace(values.view());
+          const RowSource<T> sought(kept ? kept->view() : values.view());
           return rows.run(
               op, target.count(),
               [&](int64_t first, int64_t n, T *to_fill) { sought.read(first, n, to_fill); },
               to_result);
         };
         // Whole numbers are compared as such: float64 would merge large ones.
-        const bool whole =
-            is_integer(entries.dtype) && (is_integer(value_dtype) || value_dtype == ACL_BOOL);
-        return whole ? look_up(int64_t{}) : look_up(double{});
+        return is_integer(common) || common == ACL_BOOL ? look_up(int64_t{}) : look_up(double{});
       },
       workspace_size, executor);
 }
@@ -349,9 +376,9 @@ EMU_OPERATOR(Bucketize, (const aclTensor *self, const aclTensor *boundaries, boo
   if (!check.ok()) return check.status();
   check.that(boundaries->shape[0] > 0, "boundaries has no elements; it needs at least one");
   if (!check.ok()) return check.status();
-  return emu::plan_search(
-      {"aclnnBucketize", boundaries, self, nullptr, outInt32, right, nullptr, out, "boundaries"},
-      workspaceSize, executor);
+  return emu::plan_search({"aclnnBucketize", boundaries, self, nullptr, outInt32, right, nullptr,
+                           out, "boundaries", true},
+                          workspaceSize, executor);
 }
 EMU_CATCH
 

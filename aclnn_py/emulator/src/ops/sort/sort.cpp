@@ -4,12 +4,16 @@
 // counts as the greatest value.
 #include "aclnnop/index.h"
 #include "aclnnop/math.h"
+#include "core/chip.h"
 #include "core/per_thread.h"
 #include "core/scratch.h"
 #include "ops/shape/movement.h"
 #include "ops/shared/rows.h"
 #include "ops/sort/order.h"
 #include "ops/sort/selection.h"
+
+#include <numeric>
+#include <vector>
 
 namespace emu {
 namespace {
@@ -163,6 +167,32 @@ Status plan_order(const OrderArguments &a, const OrderTask &task, uint64_t *work
       workspace_size, executor);
 }
 
+// All entries of each row as they lie.
+Status plan_all(const OrderArguments &a, int axis, uint64_t *workspace_size,
+                aclOpExecutor **executor) {
+  PlanBuilder plan(a.op);
+  const size_t from = plan.input(a.self), value = plan.output(a.values),
+               index = plan.output(a.indices);
+  return plan.finish(
+      [=](PlanContext &c) {
+        const View self = view_of(c.tensor(from)), values = view_of(c.tensor(value));
+        move_view(self, values);
+        std::vector<int64_t> places(
+            self.layout.rank == 0 ? 1 : static_cast<size_t>(self.layout.shape[axis]));
+        std::iota(places.begin(), places.end(), 0);
+        View names;
+        names.data = reinterpret_cast<char *>(places.data());
+        names.dtype = ACL_INT64;
+        names.layout = self.layout;
+        for (int d = 0; d < names.layout.rank; ++d) names.layout.stride[d] = d == axis ? 1 : 0;
+        View indices = view_of(c.tensor(index));
+        if (names.layout.rank == 0) indices.layout = names.layout;
+        copy_view(names, indices);
+        return Status{0};
+      },
+      workspace_size, executor);
+}
+
 // One entry of each row goes to results that lack the dimension, or have 1 there.
 Status plan_entry(const OrderArguments &a, bool keeps, const OrderTask &task, Check &check,
                   uint64_t *workspace_size, aclOpExecutor **executor) {
@@ -280,11 +310,11 @@ EMU_OPERATOR(Argsort, (const aclTensor *self, int64_t dim, bool descending, aclT
 }
 EMU_CATCH
 
-// The result is in order whether `sorted` asks for it or not.
+// The result is in order whether `sorted` asks for it or not, but for all elements on a 950, which
+// hands them out as they lie.
 EMU_OPERATOR(Topk, (const aclTensor *self, int64_t k, int64_t dim, bool largest, bool sorted,
                     aclTensor *valuesOut, aclTensor *indicesOut)) {
   using namespace emu;
-  (void)sorted;
   Check check("aclnnTopk");
   const OrderArguments arguments{"aclnnTopk", self, dim, valuesOut, "indicesOut", indicesOut};
   int axis = 0;
@@ -298,6 +328,8 @@ EMU_OPERATOR(Topk, (const aclTensor *self, int64_t k, int64_t dim, bool largest,
   check.shape_or_one_element("valuesOut", valuesOut, shape)
       .shape_or_one_element("indicesOut", indicesOut, shape);
   if (!check.ok()) return check.status();
+  if (k == width && !sorted && chip_is_950())
+    return plan_all(arguments, axis, workspaceSize, executor);
   return plan_order(arguments, {axis, k, 0, largest}, workspaceSize, executor);
 }
 EMU_CATCH

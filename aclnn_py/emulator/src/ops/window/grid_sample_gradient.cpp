@@ -182,8 +182,8 @@ Status plan_grid_gradient(const GridGradient &g, uint64_t *workspace_size,
   const bool of_input = g.mask->values[0] != 0, of_grid = g.mask->values[1] != 0;
   const size_t first = of_input ? plan.output(g.input_grad) : plan.unused(g.input_grad),
                second = of_grid ? plan.output(g.grid_grad) : plan.unused(g.grid_grad);
-  const GridRules rules = {static_cast<int>(g.filter), static_cast<int>(g.padding),
-                           g.align_corners};
+  const GridRules rules = {static_cast<int>(g.filter), static_cast<int>(g.padding), g.align_corners,
+                           true};
   return plan.finish(
       [=, spatial = g.spatial,
        format = g.spatial == 3 ? g.input->format : ACL_FORMAT_ND](PlanContext &c) {

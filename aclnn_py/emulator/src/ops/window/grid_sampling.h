@@ -3,7 +3,9 @@
 // between -1 and 1 across the image, and the elements of the image around them.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "core/pool.h"
@@ -18,6 +20,7 @@ enum GridPadding { kZeroPadding, kBorderPadding, kReflectedPadding };
 struct GridRules {
   int filter, padding;
   bool align_corners;
+  bool backward = false;
 
   int taps() const { return filter == kNearestGrid ? 1 : filter == kBilinearGrid ? 2 : 4; }
 };
@@ -40,12 +43,7 @@ class AxisSampler {
     const auto size = static_cast<T>(extent_);
     T x = rules_.align_corners ? (position + 1) / 2 * (size - 1) : ((position + 1) * size - 1) / 2;
     T slope = rules_.align_corners ? (size - 1) / 2 : size / 2;
-    // Beyond this nothing but the side matters, and whole numbers stay exact.
-    constexpr T kFar = static_cast<T>(1 << 22);
-    if (!(std::abs(x) < kFar)) {
-      x = x > 0 ? kFar : -kFar;
-      slope = 0;
-    }
+    if (!std::isfinite(x)) return sample_nowhere(x, taps);
     if (rules_.filter != kBicubicGrid) x = bounded(x, &slope);
     const T low = std::floor(x), part = x - low;
     switch (rules_.filter) {
@@ -66,6 +64,19 @@ class AxisSampler {
   }
 
  private:
+  // With zero padding a place that is no number is outside the image. Infinity lies behind the
+  // outermost element where padding is the border. Else NaN and infinity read element 0, and NaN
+  // where the filter is cubic; they give nothing back.
+  T sample_nowhere(T x, Tap<T> *taps) const {
+    std::fill(taps, taps + rules_.taps(), Tap<T>());
+    if (rules_.padding == kZeroPadding) return 0;
+    if (rules_.filter == kBicubicGrid) taps[0] = {0, std::numeric_limits<T>::quiet_NaN()};
+    else if (rules_.padding == kBorderPadding && !std::isnan(x))
+      taps[0] = {x > 0 ? extent_ - 1 : 0, 1};
+    else if (!rules_.backward) taps[0] = {0, 1};
+    return 0;
+  }
+
   static constexpr T kA = static_cast<T>(-0.75);
   static T inner(T x) { return ((kA + 2) * x - (kA + 3)) * x * x + 1; }
   static T outer(T x) { return ((kA * x - 5 * kA) * x + 8 * kA) * x - 4 * kA; }

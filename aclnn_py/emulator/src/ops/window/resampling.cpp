@@ -2,6 +2,7 @@
 // build flags: -O3
 #include "ops/window/resampling.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/chip.h"
@@ -258,7 +259,28 @@ int64_t Blend::most() const {
   return found;
 }
 
-Resampling Resampling::counted(const Image &image, const Image &result) const {
+namespace {
+
+// Whether an image that keeps all its sizes is given back as it is, whatever the scales.
+bool is_copied(const Resampling &how, const Image &image, bool backward) {
+  const bool below = how.filter == Filter::kBelow && backward;
+  if (chip_is_950()) {
+    return how.spatial < 3 &&
+           (below || how.filter == Filter::kLinear || how.filter == Filter::kCubic);
+  }
+  if (!below || how.spatial != 2) return false;
+  // A scale that fits the sizes goes to a kernel of its own, which takes no small images.
+  const int64_t rows = image.extent[kAxes - 2], width = image.extent[kAxes - 1];
+  const auto fits = [&](int64_t extent, double scale) {
+    return scale >= 1 && static_cast<double>(extent) * scale < static_cast<double>(extent + 1);
+  };
+  return !(image.channels <= 6 * rows * width && rows >= 8 && width >= 16 &&
+           fits(rows, how.scales[0]) && fits(width, how.scales[1]));
+}
+
+}  // namespace
+
+Resampling Resampling::counted(const Image &image, const Image &result, bool backward) const {
   constexpr int64_t kFew = 128;
   const bool older = !chip_is_950();
   const bool floats =
@@ -274,6 +296,10 @@ Resampling Resampling::counted(const Image &image, const Image &result) const {
     if (use == ScaleUse::kTogether) taken = taken && scales[static_cast<size_t>(d)] > 0;
     if (use == ScaleUse::kFitting && older) taken = taken && fits(d);
   }
+  // The kernel of a 310P for this gradient has no scales.
+  if (backward && filter == Filter::kBelow && spatial == 2 && chip_is_310p()) taken = false;
+  if (std::equal(extents, extents + spatial, counts))
+    taken = taken && !is_copied(*this, image, backward);
   Resampling used = *this;
   int64_t lines = 0;
   for (int d = 0; d < spatial; ++d) lines += counts[d];

@@ -43,8 +43,8 @@ struct Resampling {
   // nor does an axis of twice the size in a result of few rows and columns.
   bool doubles_by_size = false;
 
-  // The scales that count for these sizes, and 0 for the others.
-  Resampling counted(const Image &image, const Image &result) const;
+  // The scales that count for these sizes, and 0 for the others. `backward`: for the gradient.
+  Resampling counted(const Image &image, const Image &result, bool backward = false) const;
   // Of an axis; 0 where the sizes decide.
   double scale_of(int axis) const { return scales[static_cast<size_t>(axis - (kAxes - spatial))]; }
   bool nearest() const { return filter == Filter::kBelow || filter == Filter::kMiddle; }

@@ -108,7 +108,7 @@ Status plan_gradient(ResizeGradient g, uint64_t *workspace_size, aclOpExecutor *
         if (result.count() == 0) return;
         const Image slopes = whole_image(source, format, how.spatial),
                     image = whole_image(result, format, how.spatial);
-        give_back(slopes, image, how.counted(image, slopes));
+        give_back(slopes, image, how.counted(image, slopes, true));
       },
       workspace_size, executor);
 }
