@@ -298,6 +298,15 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " and round once. A place outside the plane is a fault.",
     ),
     "image": (
+        "In GridSampler2D and 3D ties of the nearest element go to the even one. Infinity and"
+        " NaN are outside with zero padding; NaN reads element 0 with the other paddings, and"
+        " so does infinity with reflection; the cubic of either is NaN except with zero"
+        " padding. Their gradients give nothing back for NaN, nor for infinity with reflection"
+        " or zeros.",
+        "On a 950 UpsampleLinear1d, Bilinear2d, Bicubic2d, their gradients and Nearest1d and"
+        " 2dBackward copy an image that keeps all its sizes, whatever the scales."
+        " UpsampleNearest2dBackward with equal sizes takes scales on a 910B only where they"
+        " fit and the image is not small, and on a 310P never.",
         "Gradients of resizing use the maps of the functions, transposed: which elements a place"
         " takes and with which shares is decided in one place; gradients of the nearest element"
         " take the ones between two rounded bounds, as their kernels do. Which scales count was"
@@ -318,6 +327,14 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " fault; faces with a corner that is not finite are not drawn. On a 950 it is refused.",
     ),
     "math": (
+        "Linspace casts its ends first; integers are cut from float32, or from float16 for 8"
+        " and 16 bits before the 950 series; floats are computed in float64 between the cast"
+        " ends and rounded once. Ends, exponents and base of LogSpace have the dtype of the"
+        " result, or float32 where FLOAT16 meets BFLOAT16.",
+        "Both sides of SearchSorted, SearchSorteds and Bucketize meet in the promoted dtype,"
+        " a scalar goes through float32 to the dtype of the sequence, and a search goes on"
+        " behind every NaN that it meets. Topk without sorted hands out all elements as they"
+        " lie on a 950; otherwise results are in order.",
         "AffineGrid with alignCorners puts a single place along an axis in the middle, at 0.",
         "aclRfft1D keeps the transformed dimension where it is and puts the two parts last. aclStft"
         " multiplies the first winLength samples of each window, as the document's sum does; NumPy"
@@ -461,6 +478,17 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " without a number has the median NaN at place 0.",
     ),
     "index": (
+        "Gather counts an index below zero from the end on every chip, as its document has"
+        " it, though the kernel of a 950 does not add the size. GatherV2 and Take count from"
+        " the end; GatherV3, IndexSelect and Embedding do not, and GatherNd only with"
+        " negativeIndexSupport, as the flags of the host code say. An index outside is a fault"
+        " on every chip, though the GatherV2 kernel of a 950 reads zeros.",
+        "IndexFill and its in-place form count from the end below zero and leave out an index"
+        " outside, as document and kernels do. IndexFillTensor and its in-place form refuse an"
+        " index outside and, before the 950 series, round the value to float32.",
+        "InplacePut, ScatterNd, ScatterNdUpdate, IndexAdd and IndexCopy take an index below"
+        " zero or outside for a fault, where a 950 leaves it out; of equal indices the last"
+        " one wins, and sums take all. The padding row of EmbeddingDenseBackward is 0.",
         "EmbeddingDenseBackward adds in float64 in the order of the indices. An index that names no"
         " row is a fault.",
         "EmbeddingBag writes the bag of each index in offset2bag, counts in bagSize the"
