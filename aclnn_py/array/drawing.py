@@ -106,7 +106,13 @@ def integers(
         raise ValueError("low >= high")
     if first < limits.min or last - 1 > limits.max:
         raise ValueError(f"low or high is out of bounds for {kind}")
-    drawn = functional.randint(first, last, _shape(size), dtype="int64", generator=generator)
+    # Equally likely from 0 on only, and as far as float32 tells integers apart.
+    start = 0 if last - first <= 2**24 else first
+    drawn = functional.randint(
+        start, last - first + start, _shape(size), dtype="int64", generator=generator
+    )
+    if start != first:
+        functional.add_(drawn, first)
     return cast(drawn, kind)
 
 

@@ -445,7 +445,7 @@ def randint(
     device: Device | int | None = None,
     stream: Stream | None = None,
 ) -> Tensor:
-    """Draw random integers, each equally likely.
+    """Draw random integers.
 
     Parameters
     ----------
@@ -483,10 +483,14 @@ def randint(
 
     Notes
     -----
-    Without ``seed`` the generator supplies the numbers, and each replay of a graph or sequence that
-    captured the call draws new ones. With ``seed``, element ``i`` is always number ``offset + i``
-    of the sequence of that seed, in every replay too. The emulator's sequence is Philox 4x32-10;
-    that of a real device differs.
+    The operator draws float32 numbers from ``low`` to ``high`` and drops their fraction. From 0 on
+    all integers are equally likely, as far as float32 tells them apart. Below 0 the fraction is
+    dropped towards 0: 0 is twice as likely as its neighbours and ``low`` itself hardly comes. Draw
+    from 0 to ``high - low`` and add ``low`` for integers that are equally likely. Bool is whether
+    the nearest integer is not 0.  Without ``seed`` the generator supplies the numbers, and each
+    replay of a graph or sequence that captured the call draws new ones. With ``seed``, element
+    ``i`` is always number ``offset + i`` of the sequence of that seed, in every replay too. The
+    emulator's sequence is Philox 4x32-10; that of a real device differs.
 
     Source
     ------

@@ -45,6 +45,9 @@ def test_distributions(rng) -> None:
         assert abs(values.std() - deviation) < 0.05 * deviation
     counts = np.bincount(rng.integers(1, 7, N).numpy())
     assert counts[0] == 0 and len(counts) == 7 and (abs(counts[1:] - N / 6) < 300).all()
+    found, counts = np.unique(rng.integers(-3, 3, N).numpy(), return_counts=True)
+    assert found.tolist() == [-3, -2, -1, 0, 1, 2]
+    assert abs(counts / N - 1 / 6).max() < 4 * (5 / 36 / N) ** 0.5
 
 
 def test_parameters_are_broadcast(rng) -> None:

@@ -20,6 +20,13 @@ __all__ = [
 ]
 
 _PLACE = "dtype: DTypeLike | None = None, device: Device | int | None = None"
+_WHOLE = (
+    "The operator draws float32 numbers from ``low`` to ``high`` and drops their fraction. From 0 "
+    "on all integers are equally likely, as far as float32 tells them apart. Below 0 the fraction "
+    "is dropped towards 0: 0 is twice as likely as its neighbours and ``low`` itself hardly comes. "
+    "Draw from 0 to ``high - low`` and add ``low`` for integers that are equally likely. Bool is "
+    "whether the nearest integer is not 0.\n\n"
+)
 _SIZED = Output("Shape ``size``.", "size", "'float32' if dtype is None else dtype")
 _DTYPE = {"dtype": "Element type; default is float32."}
 DRAWN = "generator: Generator | None = None, seed: int | None = None, offset: int | None = None"
@@ -121,15 +128,15 @@ ROWS = (
         {**_BOUNDS, "size": "Shape of the result.", **SEED, **_DTYPE},
         steps=(REAL_BOUNDS, _SIZE), device="device", notes=NUMBERS, draws="out"),
     Row("randint", "low: int, high: int, size: tuple[int, ...], *, "
-        f"{DRAWN}, {_PLACE}", "Draw random integers, each equally likely.",
+        f"{DRAWN}, {_PLACE}", "Draw random integers.",
         (Output("Shape ``size``.", "size", "'int64' if dtype is None else dtype"),),
         (Call(_CAPTURED, ("inplace_random_tensor(out, low, high, place.seed, place.offset, "
                           "place.start)",)),
          "inplace_random(out, low, high, signed(place.seed), place.offset)"),
         {**_BOUNDS, "size": "Shape of the result.", **SEED,
          "dtype": "Element type; default is int64."},
-        steps=("expect_whole(low=low, high=high)", _SIZE), device="device", notes=NUMBERS,
-        draws="out"),
+        steps=("expect_whole(low=low, high=high)", _SIZE), device="device",
+        notes=_WHOLE + NUMBERS, draws="out"),
     Row("randperm", f"n: int, *, {DRAWN}, {_PLACE}",
         "Draw the numbers from 0 to ``n - 1`` in random order.",
         (Output("Shape ``(n,)``.", "(n,)", "'int64' if dtype is None else dtype"),),

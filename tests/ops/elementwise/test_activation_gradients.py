@@ -254,11 +254,12 @@ def test_erfinv_at_its_ends() -> None:
 def test_random_slopes_are_those_of_uniform_numbers(dtype: Any) -> None:
     rng = np.random.default_rng(6)
     x = rng.normal(size=(30, 100)).astype(dtype)
+    x[0, :3] = 0, -0.0, np.nan  # none is below 0
     drawn = hollow((30, 100), dtype)
     ap.ops.inplace_uniform(drawn, 0.125, 0.5, 7, 12)
     noise, out = hollow((30, 100), dtype, "stepped"), hollow((30, 100), dtype, "transposed")
     ap.ops.r_relu_with_noise(place(x, "stepped"), noise, 0.125, 0.5, True, 7, 12, out)
-    slopes = np.where(x > 0, 1, wide(drawn.numpy()))
+    slopes = np.where(x < 0, wide(drawn.numpy()), 1)
     assert_same(wide(noise.numpy()), slopes)
     assert_same(out.numpy(), (wide(x) * slopes).astype(dtype))
     same, larger = place(x), hollow((31, 100), dtype)

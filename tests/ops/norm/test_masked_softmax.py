@@ -37,9 +37,28 @@ def test_masked_scores(dtype: Any, lead: tuple[int, int], layout: str) -> None:
     mask[0, 0, 1] = True  # a row with nothing left is even
     y = hollow(x.shape, dtype, layout)
     op("aclnnScaledMaskedSoftmax")(place(x, layout), place(mask, layout), 3.0, False, y)
-    scores = np.where(mask, -10000.0, 3.0 * wide(x))
+    # FLOAT16 is scaled in its own dtype, the others in float32.
+    scaled = wide(x * np.float16(3)) if dtype is np.float16 else 3.0 * wide(x)
+    scores = np.where(mask, -10000.0, scaled)
     assert_close(y.numpy(), soft(scores), scale=2)
     assert_close(y.numpy()[0, 0, 1], np.full(7, 1 / 7))
+
+
+@pytest.mark.parametrize("scale", [0.7, 3.3])
+def test_float16_is_scaled_in_its_own_dtype(scale: float) -> None:
+    x = np.random.default_rng(5).uniform(100, 104, (1, 2, 4, 70)).astype(np.float16)
+    mask, y = np.zeros((1, 1, 4, 70), bool), hollow(x.shape, np.float16)
+    op("aclnnScaledMaskedSoftmax")(place(x), place(mask), scale, False, y)
+    assert_close(y.numpy(), soft(wide(x * np.float16(scale))), scale=2)
+    wrong = np.abs(soft(wide(x) * scale) - soft(wide(x * np.float16(scale))))
+    assert wrong.max() > 0.001  # more than the tolerance: rounding shows
+
+
+def test_float16_overflows_where_it_is_scaled() -> None:
+    x, mask = np.full((1, 1, 1, 3), 60000, np.float16), np.zeros((1, 1, 1, 3), bool)
+    y = hollow(x.shape, np.float16)
+    op("aclnnScaledMaskedSoftmax")(place(x), place(mask), 2.0, False, y)
+    assert np.isnan(y.numpy()).all()
 
 
 def test_the_longest_row() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from helpers.chip_950 import Chip950, Given, Made
 from helpers.numerics import assert_same
 from helpers.operators import Array, hollow, op, place
 
@@ -55,6 +56,25 @@ def test_zeros_and_nan_are_not_negative() -> None:
     out = hollow((1, 1), np.uint8)
     op("aclnnSignBitsPack")(place(x), 1, out)
     assert_same(out.numpy(), np.array([[0b01011111]], np.uint8))
+
+
+@pytest.mark.emulator_only(reason="the chip of the emulator can be chosen")
+def test_a_950_packs_negative_signs_from_the_highest_bit_on() -> None:
+    x = np.random.default_rng(4).normal(size=1003).astype(F32)
+    x[:3] = 0.0, -0.0, np.nan  # none is negative
+    padded = np.append(x < 0, np.ones(5, bool))
+    with Chip950() as newer:
+        (out,) = newer.operator("sign_bits_pack", Given(x, "float32"), 2, Made((2, 63), "uint8"))
+        assert_same(out.ravel(), np.packbits(padded))
+        (back,) = newer.operator(
+            "sign_bits_unpack",
+            Given(out.ravel(), "uint8"),
+            1,
+            "float32",
+            Made((1, 1008), "float32"),
+        )
+    bits = np.unpackbits(out.ravel(), bitorder="little")
+    assert_same(back.ravel(), np.where(bits, 1, -1).astype(F32))
 
 
 def test_no_numbers() -> None:

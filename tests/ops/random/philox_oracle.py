@@ -38,6 +38,14 @@ def units(seed: int, offset: int, count: int) -> Array:
     return np.array([(word >> 11) * 2.0**-53 for word in words(seed, offset, count)])
 
 
+def singles(seed: int, offset: int, count: int, low: float, high: float) -> Array:
+    """Numbers of [low, high) in float32, and none that rounding brings to `high`."""
+    first, limit = float(np.float32(low)), np.float32(high)
+    drawn = (units(seed, offset, count) * (float(limit) - first) + first).astype(np.float32)
+    below = max(np.nextafter(limit, np.float32(-np.inf)), np.float32(low))
+    return np.asarray(np.minimum(drawn, below))
+
+
 def normals(seed: int, offset: int, count: int) -> Array:
     """Box and Muller: two normal numbers of every pair."""
     before = offset % 2

@@ -28,8 +28,13 @@ def kept_of(count: int, prob: float = PROB, seed: int = SEED, offset: int = OFFS
     return units(seed, offset, count) >= prob
 
 
+def drawn(count: int, prob: float = PROB, seed: int = SEED, offset: int = OFFSET) -> Array:
+    """The mask of elements: lowest bit first, up to a multiple of 128 bits, all of them drawn."""
+    return packed(kept_of(-(-count // 128) * 128, prob, seed, offset))
+
+
 def packed(kept: Array) -> Array:
-    """The mask of elements: lowest bit first, up to a multiple of 128 bits."""
+    """The mask of elements: lowest bit first, and 0 up to a multiple of 128 bits."""
     padded = np.zeros(-(-kept.size // 128) * 128, np.uint8)
     padded[: kept.size] = kept.ravel()
     return np.packbits(padded, bitorder="little")
@@ -46,7 +51,7 @@ def scaled(x: Array, kept: Array, scale: np.float32, result: Any) -> Array:
 
 def test_a_mask_has_one_bit_for_each_element() -> None:
     for shape in [[3, 50], [128], [1], [7, 300], [], [0, 4]]:
-        expected = packed(kept_of(int(np.prod(shape))))
+        expected = drawn(int(np.prod(shape)))
         for layout in ("dense", "stepped"):
             out = hollow(expected.shape, np.uint8, layout)
             op("aclnnDropoutGenMask")(shape, PROB, SEED, OFFSET, out)
@@ -54,7 +59,7 @@ def test_a_mask_has_one_bit_for_each_element() -> None:
 
 
 def test_all_forms_of_a_mask_agree() -> None:
-    expected = packed(kept_of(300, seed=11, offset=9))
+    expected = drawn(300, seed=11, offset=9)
     out = hollow(expected.shape, np.uint8)
     for dtype in ("float32", "float16", "bfloat16"):
         op("aclnnDropoutGenMaskV2")([300], PROB, 11, 9, dtype, out)
@@ -68,9 +73,35 @@ def test_all_forms_of_a_mask_agree() -> None:
 def test_a_mask_without_chance_is_all_bits_or_none() -> None:
     out = hollow((32,), np.uint8)
     op("aclnnDropoutGenMask")([200], 0.0, 1, 0, out)
-    assert_same(out.numpy(), packed(np.ones(200)))
+    assert_same(out.numpy(), np.full(32, 255, np.uint8))
     op("aclnnDropoutGenMask")([200], 1.0, 1, 0, out)
     assert_same(out.numpy(), np.zeros(32, np.uint8))
+
+
+@pytest.mark.parametrize("name", ["FLOAT16", "BFLOAT16"])
+def test_the_probability_of_a_mask_has_its_dtype(name: str) -> None:
+    out = hollow((4096,), np.uint8)
+    rounded = float(np.asarray(np.float32(0.3)).astype(NUMPY[name]))
+    op("aclnnDropoutGenMaskV2")([2**15], 0.3, 2, 0, name.lower(), out)
+    assert_same(out.numpy(), drawn(2**15, rounded, 2, 0))
+    op("aclnnDropoutGenMaskV2")([2**15], 0.9999, 2, 0, name.lower(), out)  # 1 in both dtypes
+    assert_same(out.numpy(), np.zeros(4096, np.uint8))
+
+
+@pytest.mark.parametrize("name", FLOATS)
+@pytest.mark.parametrize("prob", [0.1, 0.7, 0.001])
+def test_the_scale_is_made_of_a_probability_of_the_dtype(name: str, prob: float) -> None:
+    x = values((3, 50), NUMPY[name])
+    share = np.asarray(np.float32(1 - prob)).astype(NUMPY[name]).astype(np.float32)
+    kept, scale = kept_of(150), np.float32(1) / share
+    expected, mask = scaled(x, kept, scale, NUMPY[name]), place(packed(kept))
+    for operator, factor in [("DropoutDoMask", prob), ("DropoutBackward", 1 / (1 - prob))]:
+        out = hollow(x.shape, NUMPY[name])
+        op("aclnn" + operator)(place(x), mask, factor, out)
+        assert_same(out.numpy(), expected, f"{operator} {name} {prob}")
+    out = hollow(x.shape, NUMPY[name])
+    op("aclnnDropout")(place(x), prob, True, SEED, OFFSET, out, hollow((32,), np.uint8))
+    assert_same(out.numpy(), scaled(x, kept_of(150, prob), scale, NUMPY[name]))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -95,7 +126,7 @@ def test_dropout_draws_and_applies_its_mask(layout: str) -> None:
         out = hollow(x.shape, NUMPY[name], layout)
         mask = hollow(packed(kept).shape, np.uint8, layout)
         op("aclnnDropout")(place(x, layout), PROB, True, SEED, OFFSET, out, mask)
-        assert_same(mask.numpy(), packed(kept), f"{name} {layout}")
+        assert_same(mask.numpy(), drawn(2100), f"{name} {layout}")
         assert_same(out.numpy(), scaled(x, kept, SCALE, NUMPY[name]), f"{name} {layout}")
 
 
@@ -217,6 +248,28 @@ def test_forms_of_a_950(newer: Chip950) -> None:
     refused = newer.operator("dropout_v3", given, None, PROB, SEED, 6, made, Made((32,), "uint8"))
     assert isinstance(refused, Refused)
     assert "multiple of 4" in refused.text
+    with np.errstate(invalid="ignore"):
+        expected = odd * bits * SCALE
+    out, _ = newer.operator(
+        "dropout_v3", Given(odd, "float32"), None, PROB, SEED, OFFSET, made, Made((32,), "uint8")
+    )
+    np.testing.assert_array_equal(out, expected)
+    for prob, expected, byte in [(0.0, odd, 255), (1.0, np.zeros_like(odd), 0)]:
+        out, mask = newer.operator(
+            "dropout_v3", Given(odd, "float32"), None, prob, 1, 0, made, Made((32,), "uint8")
+        )
+        np.testing.assert_array_equal(out, expected)
+        assert_same(mask, np.full(32, byte, np.uint8))
+    # 0.999 is 1 in this dtype: the kernel does not look at the mask.
+    codes = np.arange(0x3F80, 0x3F80 + 128, dtype=np.uint16)
+    (out,) = newer.operator(
+        "dropout_do_mask",
+        Given(codes, "bfloat16"),
+        Given(np.zeros(16, np.uint8), "uint8"),
+        0.001,
+        Made((128,), "bfloat16"),
+    )
+    assert_same(out.view(np.uint16), codes)
     factors = np.arange(150, dtype=np.uint8).reshape(3, 50)
     (product,) = newer.operator(
         "masked_scale", given, Given(factors, "uint8", stepped=True), 1.5, made

@@ -14,7 +14,7 @@ from helpers.operators import LAYOUTS, NUMPY, Array, accepted_dtypes, hollow, op
 import aclnn_py as ap
 
 from ..problems import message
-from .philox_oracle import normals, units, words
+from .philox_oracle import normals, singles, units, words
 
 pytestmark = pytest.mark.usefixtures("device")
 
@@ -24,10 +24,18 @@ def integers(low: int, high: int, count: int, seed: int = 7, offset: int = 4) ->
     return [low + (word * (high - low) >> 64) for word in words(seed, offset, count)]
 
 
+def without_fraction(low: int, high: int, count: int, seed: int = 7, offset: int = 4) -> Array:
+    """Numbers of FLOAT that are converted to INT64."""
+    return np.trunc(singles(seed, offset, count, low, high).astype(np.float64)).astype(np.int64)
+
+
 @pytest.mark.parametrize("name", sorted(accepted_dtypes("aclnnInplaceRandom", 0)))
-def test_integers_are_those_of_the_sequence(name: str) -> None:
+def test_integers_are_numbers_of_the_sequence_without_their_fraction(name: str) -> None:
     low, high = (0, 2) if name == "BOOL" else (0, 200) if name == "UINT8" else (-100, 100)
-    expected = np.array(integers(low, high, 60)).reshape(3, 20).astype(NUMPY[name])
+    drawn = without_fraction(low, high, 60)
+    if name == "BOOL":
+        drawn = np.rint(singles(7, 4, 60, low, high)).astype(np.int64)
+    expected = drawn.reshape(3, 20).astype(NUMPY[name])
     for layout in LAYOUTS:
         x = hollow((3, 20), NUMPY[name], layout)
         op("aclnnInplaceRandom")(x, low, high, 7, 4)
@@ -39,15 +47,49 @@ def test_integers_are_those_of_the_sequence(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "low", "high"),
-    [("INT64", -(2**63), 2**63 - 1), ("INT8", -128, 128), ("UINT8", 0, 256), ("INT64", 5, 6)],
+    [
+        ("INT64", -(2**62), 2**62),
+        ("INT64", 0, 2**63 - 1),
+        ("INT32", -(2**31), 2**31 - 1),
+        ("INT8", -128, 128),
+        ("UINT8", 0, 256),
+        ("INT64", 5, 6),
+        ("INT64", 2**24 + 1, 2**24 + 3),
+    ],
 )
-def test_whole_ranges_are_drawn(name: str, low: int, high: int) -> None:
+def test_ranges_are_drawn_as_far_as_float_tells_them(name: str, low: int, high: int) -> None:
     x = hollow((2000,), NUMPY[name])
     op("aclnnInplaceRandom")(x, low, high, 3, 0)
-    drawn = x.numpy()
-    assert_same(drawn, np.array(integers(low, high, 2000, 3, 0)).astype(NUMPY[name]))
-    assert int(drawn.min()) - low < (high - low) // 100 + 1
-    assert high - int(drawn.max()) <= (high - low) // 100 + 1
+    assert_same(x.numpy(), without_fraction(low, high, 2000, 3, 0).astype(NUMPY[name]))
+
+
+def test_zero_stands_for_both_sides_and_truth_for_the_nearest_integer() -> None:
+    x, truth = hollow((4000,), np.int32), hollow((4000,), np.bool_)
+    op("aclnnInplaceRandom")(x, -3, 3, 1, 0)
+    counts = np.unique(x.numpy(), return_counts=True)
+    assert counts[0].tolist() == [-2, -1, 0, 1, 2]
+    assert np.abs(counts[1] - 4000 * np.array([1, 1, 2, 1, 1]) / 6).max() < 4 * 30
+    for high, share in [(1, 0.5), (2, 0.75)]:
+        op("aclnnInplaceRandom")(truth, 0, high, 1, 0)
+        assert abs(truth.numpy().mean() - share) < 4 * 0.5 / 4000**0.5
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "high", "inside"),
+    [
+        ("FLOAT16", 2040, 2052, (2040, 2050)),  # 2051 would be rounded to 2052
+        ("BFLOAT16", -260, 0, (-260, 0)),
+        ("BFLOAT16", 250, 260, (250, 258)),
+        ("BFLOAT16", -519, -400, (-516, -402)),  # -518 would be rounded to -520
+        ("FLOAT", 2**24 - 9, 2**24 + 4, (2**24 - 9, 2**24 + 2)),
+    ],
+)
+def test_bounds_move_to_where_rounding_stays_inside(
+    name: str, low: int, high: int, inside: tuple[int, int]
+) -> None:
+    x = hollow((500,), NUMPY[name])
+    op("aclnnInplaceRandom")(x, low, high, 3, 0)
+    assert_same(x.numpy(), without_fraction(*inside, 500, 3, 0).astype(NUMPY[name]))
 
 
 def test_intervals_are_checked() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.chip_950 import NAME
 from helpers.processes import run_script
 
 from .philox_oracle import units, words
@@ -14,6 +15,8 @@ from .philox_oracle import units, words
 # Sequences that begin at both words of a pair, at the ends of 32, 33 and 64 bits of places, and
 # lengths beside those of registers.
 PLACES = [(0, 0), (7, 5), (2**63 + 11, 2**33 - 3), (2**64 - 1, 2**64 - 9), (1, 2**32 + 7)]
+# Whole dtypes, and how many integers they are drawn from.
+DTYPES = {"int8": 2**7, "int32": 2**31, "float32": 2**24 + 1, "int64": 2**63}
 LENGTHS = [1, 2, 15, 16, 17, 33, 70]
 
 DRAWN = """
@@ -30,12 +33,12 @@ with ap.Device(0):
             x = ap.full((length,), 7, np.float32)
             ap.ops.inplace_uniform(x, 0, 1, seed, offset)
             arrays["uniform," + key] = x.numpy()
-            x, signed = ap.full((length,), 7, np.int64), [
-                number - 2**64 if number >= 2**63 else number for number in (seed, offset)
-            ]
-            for width in (1000, 2**32 - 1, 2**32, 2**40):
-                ap.ops.inplace_random(x, -5, width - 5, *signed)
-                arrays[f"{width},{key}"] = x.numpy()
+            signed = [number - 2**64 if number >= 2**63 else number for number in (seed, offset)]
+            for dtype in DTYPES:
+                x = ap.full((length,), 1, dtype)
+                if offset % 4 == 0:
+                    ap.ops.inplace_random_without_from_to(x, *signed)
+                    arrays[f"{dtype},{key}"] = x.numpy()
 np.savez(sys.argv[1], **arrays)
 """
 
@@ -70,8 +73,9 @@ def level(request: pytest.FixtureRequest) -> str:
 
 def test_numbers_are_those_of_the_sequence(level: str, tmp_path: Path) -> None:
     file = tmp_path / "drawn.npz"
-    source = f"PLACES, LENGTHS = {PLACES}, {LENGTHS}\n{DRAWN}"
-    run_script(source, str(file), env={"ACLNN_PY_ISA": level}).check()
+    source = f"PLACES, LENGTHS, DTYPES = {PLACES}, {LENGTHS}, {list(DTYPES)}\n{DRAWN}"
+    chip = {"ACLNN_PY_EMULATOR_SOC": NAME}  # only a 950 draws whole dtypes
+    run_script(source, str(file), env={"ACLNN_PY_ISA": level, **chip}).check()
     with np.load(file) as drawn:
         for seed, offset in PLACES:
             sequence = words(seed, offset, max(LENGTHS))
@@ -81,9 +85,13 @@ def test_numbers_are_those_of_the_sequence(level: str, tmp_path: Path) -> None:
             for length in LENGTHS:
                 key = f"{seed},{offset},{length}"
                 np.testing.assert_array_equal(drawn["uniform," + key], numbers[:length])
-                for width in (1000, 2**32 - 1, 2**32, 2**40):
-                    expected = [(word * width >> 64) - 5 for word in sequence[:length]]
-                    assert drawn[f"{width},{key}"].tolist() == expected, (key, width)
+                for dtype, width in DTYPES.items():
+                    if offset % 4 != 0:
+                        continue
+                    expected = [float(word * width >> 64) for word in sequence[:length]]
+                    if dtype != "float32":
+                        expected = [word * width >> 64 for word in sequence[:length]]
+                    assert drawn[f"{dtype},{key}"].tolist() == expected, (key, dtype)
 
 
 def test_normal_numbers_are_rounded_from_the_formula(level: str) -> None:

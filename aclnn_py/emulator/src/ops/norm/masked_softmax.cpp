@@ -22,6 +22,14 @@ void soften(float *x, int64_t width) {
   for (int64_t i = 0; i < width; ++i) x[i] *= factor;
 }
 
+// What a row of FLOAT16 is after it was rounded to that dtype.
+void round_half(std::vector<float> &row) {
+  std::vector<char> halves(2 * row.size());
+  const auto count = static_cast<int64_t>(row.size());
+  store_as(ACL_FLOAT16, halves.data(), 2, count, Compute::F32, row.data());
+  load_as(ACL_FLOAT16, halves.data(), 2, count, ACL_FLOAT, row.data());
+}
+
 // The layout of a mask or bias with the shape of `whole`, aligned at the last dimension.
 View spread(const aclTensor &tensor, const Layout &whole) {
   View view = view_of(tensor);
@@ -206,7 +214,11 @@ EMU_OPERATOR(ScaledMaskedSoftmax, (const aclTensor *x, const aclTensor *mask, do
   if (!check.ok()) return check.status();
   emu::PlanBuilder plan(op, emu::KernelTime::linear);
   const size_t from = plan.input(x), hide = plan.input(mask), to = plan.output(y);
-  const auto factor = static_cast<float>(scale);
+  // The kernel scales FLOAT16 in that dtype, and the others in FLOAT.
+  const bool half = x->dtype == ACL_FLOAT16;
+  std::vector<float> factors = {static_cast<float>(scale)};
+  if (half) emu::round_half(factors);
+  const float factor = factors[0];
   return plan.finish(
       [=](emu::PlanContext &c) {
         using namespace emu;
@@ -224,6 +236,7 @@ EMU_OPERATOR(ScaledMaskedSoftmax, (const aclTensor *x, const aclTensor *mask, do
             source.read(row * width, width, v.data());
             hidden.read(row * width, width, h.data());
             for (size_t i = 0; i < v.size(); ++i) v[i] = h[i] != 0 ? kMasked : v[i] * factor;
+            if (half) round_half(v);
             soften(v.data(), width);
             target.write(row * width, width, v.data());
           }

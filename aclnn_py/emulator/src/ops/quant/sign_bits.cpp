@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // build flags: -O3
 // Signs of numbers as bits, eight to a byte with the first in the lowest bit: 1 for a number that
-// is not negative.
+// is not negative. A 950 packs the other way round, 1 for a negative number and the first in the
+// highest bit, and unpacks like the others.
 #include "aclnnop/math.h"
+#include "core/chip.h"
 #include "ops/block_kernels.h"
 #include "ops/shared/rows.h"
 
@@ -11,7 +13,14 @@ namespace {
 
 constexpr int64_t kBits = 8, kBytesAtOnce = kBlock / kBits;
 
-// Bits behind the last number are 0, as of a negative one.
+// The bits of a byte in the other order.
+constexpr int32_t reversed(int32_t byte) {
+  byte = (byte & 0xf0) >> 4 | (byte & 0x0f) << 4;
+  byte = (byte & 0xcc) >> 2 | (byte & 0x33) << 2;
+  return (byte & 0xaa) >> 1 | (byte & 0x55) << 1;
+}
+
+// Bits behind the last number are those of a negative one.
 void pack_signs(const View &self, const View &out) {
   const int64_t total = self.count();
   const Reader source(self, ACL_FLOAT);
@@ -29,6 +38,9 @@ void pack_signs(const View &self, const View &out) {
         values = padded;
       }
       block_kernels().mark_positive(values, count, bytes);
+      if (chip_is_950()) {
+        for (int64_t b = 0; b < count; ++b) bytes[b] = reversed(~bytes[b] & 0xff);
+      }
       target.write(first, count, bytes);
     }
   });

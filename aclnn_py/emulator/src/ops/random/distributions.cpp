@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // build flags: -O2
-// Uniform, normal and exponential numbers into a tensor. Element i is number `offset + i` of the
+// Uniform and normal numbers into a tensor. Element i is number `offset + i` of the
 // sequence of the seed: equal seeds and offsets give equal numbers on any number of threads, and a
 // larger offset goes on in the same sequence.
 #include <cmath>
@@ -19,57 +19,62 @@ namespace {
 // As arguments, or as tensors that are read when the stream gets there.
 using Place = RandomPlace;
 
-// What fill_uniform draws from.
-class Range {
- public:
-  Range(double from, double to, aclDataType dtype)
-      : from_(from), width_(to - from), integer_(is_integer(dtype)) {
-    if (integer_) {
-      from_ = std::ceil(from);
-      width_ = std::max(std::ceil(to) - from_, 1.0);
-      if (from_ >= to) from_ = std::trunc(from);  // no integer in it
-    } else {
-      last_ = below(to, dtype);
-    }
-  }
-
-  void draw(const RandomPart &part, double *block) const {
-    if (!integer_) return word_kernels().uniform(part, {from_, width_, last_}, block);
-    draw_units(part, block);
-    for (int64_t i = 0; i < part.count; ++i) block[i] = from_ + std::floor(block[i] * width_);
-  }
-
- private:
-  // The largest number of a floating dtype below `limit`, which rounding could reach otherwise.
-  static double below(double limit, aclDataType dtype) {
-    alignas(8) char item[8] = {};
-    store_as(dtype, item, 0, 1, Compute::F64, &limit);
-    const auto value = [&] {
-      double result = 0;
-      load_as(dtype, item, 0, 1, ACL_DOUBLE, &result);
-      return result;
-    };
-    if (value() < limit) return value();
-    const auto size = static_cast<size_t>(item_size(dtype));
-    const uint64_t sign = uint64_t{1} << (8 * size - 1);
-    uint64_t bits = 0;
-    std::memcpy(&bits, item, size);
-    if ((bits & ~sign) == 0) bits = sign | 1;
-    else bits += (bits & sign) != 0 ? 1 : -1;
-    std::memcpy(item, &bits, size);
-    return value();
-  }
-
-  double from_, width_, last_ = 0;
-  bool integer_;
-};
+bool rounds_to_single(aclDataType dtype) { return dtype == ACL_DOUBLE && !chip_is_950(); }
 
 }  // namespace
 
+double rounded(double x, aclDataType dtype) {
+  alignas(8) char item[8] = {};
+  store_as(dtype, item, 0, 1, Compute::F64, &x);
+  load_as(dtype, item, 0, 1, ACL_DOUBLE, &x);
+  return x;
+}
+
+double below(double limit, aclDataType dtype) {
+  alignas(8) char item[8] = {};
+  store_as(dtype, item, 0, 1, Compute::F64, &limit);
+  const auto value = [&] {
+    double result = 0;
+    load_as(dtype, item, 0, 1, ACL_DOUBLE, &result);
+    return result;
+  };
+  if (value() < limit) return value();
+  const auto size = static_cast<size_t>(item_size(dtype));
+  const uint64_t sign = uint64_t{1} << (8 * size - 1);
+  uint64_t bits = 0;
+  std::memcpy(&bits, item, size);
+  if ((bits & ~sign) == 0) bits = sign | 1;
+  else bits += (bits & sign) != 0 ? 1 : -1;
+  std::memcpy(item, &bits, size);
+  return value();
+}
+
+// The 910B draws FLOAT for DOUBLE, and converts it.
 void fill_uniform(const View &out, double from, double to, const Place &place) {
-  const Range range(from, to, out.dtype);
+  if (is_integer(out.dtype)) return fill_whole(out, from, to, false, place);
+  const bool single = rounds_to_single(out.dtype);
+  const aclDataType drawn = single ? ACL_FLOAT : out.dtype;
+  const double first = rounded(from, drawn), limit = rounded(to, drawn);
+  const UniformRange range{first, limit - first, below(limit, drawn)};
   generate_blocks<double>(out, out.count(), [&](int64_t start, int64_t count, double *block) {
-    range.draw(part_of(place, start, count), block);
+    word_kernels().uniform(part_of(place, start, count), range, block);
+    if (!single) return;
+    for (int64_t i = 0; i < count; ++i) block[i] = static_cast<float>(block[i]);
+  });
+}
+
+void fill_whole(const View &out, double from, double to, bool wide, const Place &place) {
+  const aclDataType drawn = wide ? ACL_DOUBLE : ACL_FLOAT;
+  const double first = rounded(from, drawn), limit = rounded(to, drawn);
+  const UniformRange range{first, limit - first, below(limit, drawn)};
+  const bool truth = out.dtype == ACL_BOOL;
+  generate_blocks<int64_t>(out, out.count(), [&](int64_t start, int64_t count, int64_t *block) {
+    alignas(64) double numbers[kBlock];
+    word_kernels().uniform(part_of(place, start, count), range, numbers);
+    for (int64_t i = 0; i < count; ++i) {
+      const double x = wide ? numbers[i] : static_cast<double>(static_cast<float>(numbers[i]));
+      block[i] = truth ? std::nearbyint(x) != 0 : static_cast<int64_t>(x);
+    }
   });
 }
 
@@ -189,38 +194,6 @@ EMU_OPERATOR(InplaceNormalTensor,
   check_deviation(check, std);
   return plan_random(check, fill_normal, selfRef, mean, std, {0, static_cast<uint64_t>(offset)},
                      seedTensor, offsetTensor, workspaceSize, executor);
-}
-EMU_CATCH
-
-EMU_OPERATOR(SimThreadExponential,
-             (aclTensor *selfRef, int64_t count, double lambda, int64_t seed, int64_t offset)) {
-  constexpr const char *op = "aclnnSimThreadExponential";
-  Check check(op);
-  check.required("selfRef", selfRef).dtype("selfRef", selfRef).rank("selfRef", selfRef, 0, 8);
-  check.that(lambda > 0, "lambda is %g; it must be positive", lambda);
-  if (!check.ok()) return check.status();
-  const int64_t total = selfRef->numel();
-  check.that(count >= 0 && count <= total && (count == total || !chip_is_950()),
-             chip_is_950() ? "count is %lld; it must be the number of elements of selfRef, %lld"
-                           : "count is %lld; allowed: 0 to the number of elements of selfRef, %lld",
-             static_cast<long long>(count), static_cast<long long>(total));
-  check_offset(check, offset);
-  if (!check.ok()) return check.status();
-  PlanBuilder plan(op, KernelTime::linear);
-  plan.not_repeatable();
-  const size_t target = plan.in_place(selfRef);
-  const Place place{static_cast<uint64_t>(seed), static_cast<uint64_t>(offset)};
-  return plan.finish(
-      [=](PlanContext &context) {
-        generate_blocks<double>(view_of(context.tensor(target)), count,
-                                [&](int64_t start, int64_t items, double *block) {
-                                  draw_units(part_of(place, start, items), block);
-                                  for (int64_t i = 0; i < items; ++i)
-                                    block[i] = exponential(block[i]) / lambda;
-                                });
-        return Status{0};
-      },
-      workspaceSize, executor);
 }
 EMU_CATCH
 

@@ -16,9 +16,18 @@ struct RandomPlace {
   uint64_t seed, offset;
 };
 
-// Numbers of [from, to): the integers of the range equally likely, or numbers of a floating dtype.
+// Numbers of [from, to) of a floating dtype; integers are made as fill_whole makes them.
 void fill_uniform(const View &out, double from, double to, const RandomPlace &place);
+// Integers in any dtype: numbers of [from, to) are drawn and lose their fraction, so that 0 stands
+// for all between -1 and 1. BOOL is whether the nearest integer is not 0. The numbers are FLOAT, as
+// the kernels draw them; with `wide` they are DOUBLE.
+void fill_whole(const View &out, double from, double to, bool wide, const RandomPlace &place);
 void fill_normal(const View &out, double mean, double deviation, const RandomPlace &place);
+
+// The number that a dtype holds in place of `x`.
+double rounded(double x, aclDataType dtype);
+// The largest number of a floating dtype below `limit`.
+double below(double limit, aclDataType dtype);
 
 // Seed and offset as tensors of one number.
 Check &check_place(Check &check, const aclTensor *seed, const aclTensor *offset);

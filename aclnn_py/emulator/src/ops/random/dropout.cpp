@@ -2,7 +2,8 @@
 // build flags: -O3
 // Dropout. A mask has one bit for each element, from the lowest bit of a byte on, and ends at a
 // multiple of 128 bits: bit i is 1, and element i kept, where number `offset + i` of the sequence
-// of the seed is not below the probability of a zero. The bits that stand for no element are 0.
+// of the seed is not below the probability of a zero. The bits that stand for no element are drawn
+// like the others; DropoutV3 leaves them 0.
 #include <algorithm>
 
 #include "aclnnop/math.h"
@@ -97,14 +98,15 @@ Status plan_mask(const MaskCall &a, Check &check, uint64_t *workspace_size,
   const int64_t elements = check.size("shape", count);
   check.rank("out", a.out, 1, 1);
   check_mask(check, "out", a.out, elements);
-  const double prob = a.prob;
+  // The 910B compares with the probability as a number of its dtype.
+  const double prob = chip_is_950() ? a.prob : rounded(static_cast<float>(a.prob), a.dtype);
   return plan_filled(
       check, a.out, a.place, a.seed, a.offset,
       [=](const View &out, const RandomPlace &place) {
         const RowTarget<int32_t> to(out);
-        for_each_mask_block(elements, [&](int64_t start, int64_t kept, int64_t first, int64_t n) {
+        for_each_mask_block(elements, [&](int64_t start, int64_t, int64_t first, int64_t n) {
           int32_t bytes[kMaskBlock];
-          draw_mask(place, prob, start, kept, bytes);
+          draw_mask(place, prob, start, 8 * n, bytes);
           to.write(first, n, bytes);
         });
       },
@@ -123,7 +125,10 @@ enum class Masking {
 
 void mask_block(const float *x, int64_t count, const int32_t *bytes, Masking how, float scale,
                 float *to) {
-  if (how != Masking::kMultiply) return block_kernels().keep_marked(x, count, bytes, scale, to);
+  if (how == Masking::kCopy) std::copy_n(x, count, to);
+  if (how == Masking::kZero) std::fill_n(to, count, 0.0f);
+  if (how == Masking::kSelect) block_kernels().keep_marked(x, count, bytes, scale, to);
+  if (how != Masking::kMultiply) return;
   alignas(64) float bits[kBlock];
   for (int64_t at = 0; at < (count + 7) / 8; ++at) {
     for (int bit = 0; bit < 8; ++bit) bits[8 * at + bit] = static_cast<float>(bytes[at] >> bit & 1);
@@ -147,7 +152,7 @@ struct ApplyCall {
   aclTensor *out;
   Masking how;
   float scale;
-  bool reserved = false;  // a tensor that must be null comes after the input
+  bool third = false;  // DropoutV3: a tensor that must be null comes after the input
 };
 
 void check_elements(Check &check, const ApplyCall &a, const char *mask_name, int lowest_rank) {
@@ -193,23 +198,35 @@ Status plan_apply(const ApplyCall &a, Check &check, uint64_t *workspace_size,
       workspace_size, executor);
 }
 
-Masking masking_of(double prob) {
-  return prob == 0 ? Masking::kCopy : prob == 1 ? Masking::kZero : Masking::kSelect;
+// The kernel is given the probability of an element that is kept, as a number of the dtype of the
+// input, and multiplies by its reciprocal.
+struct Kept {
+  Masking how;
+  float scale;
+};
+
+Kept kept_of(double prob, const aclTensor *input) {
+  if (prob == 0 || input == nullptr) return {Masking::kCopy, 1};
+  if (prob == 1) return {Masking::kZero, 0};
+  const auto kept =
+      static_cast<float>(rounded(static_cast<double>(static_cast<float>(1 - prob)), input->dtype));
+  if (kept == 0) return {Masking::kZero, 0};
+  // The 950's kernel does not read the mask then.
+  if (kept == 1 && chip_is_950()) return {Masking::kCopy, 1};
+  return {Masking::kSelect, 1 / kept};
 }
 
-float scale_of(double prob) { return prob == 1 ? 0.0f : static_cast<float>(1 / (1 - prob)); }
-
-// Draws a mask and applies it. Where nothing is drawn, the mask is not touched.
+// Draws a mask and applies it. Where nothing is drawn, the mask is not touched; DropoutV3 fills it.
 Status plan_dropout(const ApplyCall &a, double prob, const RandomPlace &place, Check &check,
                     uint64_t *workspace_size, aclOpExecutor **executor) {
   if (!check.ok()) return check.status();
   PlanBuilder plan(a.op, KernelTime::linear);
   plan.not_repeatable();
-  const bool draws = a.how == Masking::kSelect;
+  const bool draws = prob > 0 && prob < 1, third = a.third;
   const size_t from = plan.input(a.input);
-  if (a.reserved) plan.input(nullptr);
+  if (third) plan.input(nullptr);
   const size_t to = plan.output(a.out);
-  const size_t masks = draws ? plan.output(a.mask) : plan.unused(a.mask);
+  const size_t masks = draws || third ? plan.output(a.mask) : plan.unused(a.mask);
   const Masking how = a.how;
   const float scale = a.scale;
   return plan.finish(
@@ -217,6 +234,8 @@ Status plan_dropout(const ApplyCall &a, double prob, const RandomPlace &place, C
         const View result = view_of(c.tensor(to)), input = view_of(c.tensor(from));
         if (!draws) {
           fill_plainly(input, result, how);
+          const int64_t bits = how == Masking::kCopy ? 0xff : 0;
+          if (third) fill_view(view_of(c.tensor(masks)), &bits);
           return Status{0};
         }
         const View mask = view_of(c.tensor(masks));
@@ -228,7 +247,7 @@ Status plan_dropout(const ApplyCall &a, double prob, const RandomPlace &place, C
                             [&](int64_t start, int64_t count, int64_t first, int64_t n) {
                               alignas(64) float memory[kBlock];
                               int32_t bytes[kMaskBlock];
-                              draw_mask(place, prob, start, count, bytes);
+                              draw_mask(place, prob, start, third ? count : 8 * n, bytes);
                               drawn.write(first, n, bytes);
                               const float *x = source.row(start, count, memory);
                               float *made = target.row(start, memory);
@@ -281,9 +300,9 @@ EMU_CATCH
 
 EMU_OPERATOR(DropoutDoMask,
              (const aclTensor *self, const aclTensor *mask, double prob, aclTensor *out)) {
+  const emu::Kept kept = emu::kept_of(prob, self);
   const emu::ApplyCall call{
-      "aclnnDropoutDoMask", "self", "out", self, mask, out, emu::masking_of(prob),
-      emu::scale_of(prob)};
+      "aclnnDropoutDoMask", "self", "out", self, mask, out, kept.how, kept.scale};
   emu::Check check(call.op);
   check.required("self", self).required("mask", mask).required("out", out);
   emu::check_elements(check, call, "mask", 0);
@@ -294,12 +313,9 @@ EMU_CATCH
 
 EMU_OPERATOR(DropoutBackward,
              (const aclTensor *gradOutput, const aclTensor *mask, double scale, aclTensor *out)) {
-  const emu::Masking how = scale == 0   ? emu::Masking::kZero
-                           : scale == 1 ? emu::Masking::kCopy
-                                        : emu::Masking::kSelect;
+  const emu::Kept kept = emu::kept_of(scale == 0 ? 1 : 1 - 1 / scale, gradOutput);
   const emu::ApplyCall call{
-      "aclnnDropoutBackward",   "gradOutput", "out", gradOutput, mask, out, how,
-      static_cast<float>(scale)};
+      "aclnnDropoutBackward", "gradOutput", "out", gradOutput, mask, out, kept.how, kept.scale};
   emu::Check check(call.op);
   check.required("gradOutput", gradOutput).required("mask", mask).required("out", out);
   emu::check_elements(check, call, "mask", 1);
@@ -324,9 +340,9 @@ EMU_CATCH
 EMU_OPERATOR(Dropout, (const aclTensor *input, double p, bool train, int64_t seed, int64_t offset,
                        aclTensor *out, aclTensor *maskOut)) {
   const double prob = train ? p : 0;
-  const emu::ApplyCall call{
-      "aclnnDropout",     "input", "out", input, maskOut, out, emu::masking_of(prob),
-      emu::scale_of(prob)};
+  const emu::Kept kept = emu::kept_of(prob, input);
+  const emu::ApplyCall call{"aclnnDropout", "input", "out",    input,
+                            maskOut,        out,     kept.how, kept.scale};
   emu::Check check(call.op);
   check.required("input", input).required("out", out).required("maskOut", maskOut);
   emu::check_elements(check, call, "maskOut", 1);
@@ -338,8 +354,13 @@ EMU_CATCH
 
 EMU_OPERATOR(DropoutV3, (const aclTensor *input, const aclTensor *noiseShapeOptional, double p,
                          int64_t seed, int64_t offset, aclTensor *out, aclTensor *maskOut)) {
-  const emu::ApplyCall call{"aclnnDropoutV3",   "input",          "out", input, maskOut, out,
-                            emu::masking_of(p), emu::scale_of(p), true};
+  // The kernel of the 950 multiplies by the bit, so that what is not finite stays so.
+  const auto share = static_cast<float>(1 - p);
+  const emu::Masking how = p == 0                 ? emu::Masking::kCopy
+                           : p == 1 || share == 0 ? emu::Masking::kZero
+                                                  : emu::Masking::kMultiply;
+  const emu::ApplyCall call{"aclnnDropoutV3", "input", "out", input, maskOut, out, how,
+                            1 / share,        true};
   emu::Check check(call.op);
   check.required("input", input).required("out", out).required("maskOut", maskOut);
   check.that(noiseShapeOptional == nullptr, "noiseShapeOptional is given; pass null");

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // build flags: -O2
-// Random integers and permutations. Element i is made of word `offset + i` of the sequence of the
-// seed: the high half of its product with the number of values, so that all values are equally
-// likely up to 2^-64 of their number.
+// Random integers and permutations. The integers of a given range are numbers of it without their
+// fraction. Those of a whole dtype are made of word `offset + i` of the sequence of the seed: the
+// high half of its product with the number of values, so that all values are equally likely up to
+// 2^-64 of their number.
 #include <limits>
 #include <utility>
 #include <vector>
@@ -71,6 +72,54 @@ void check_interval(Check &check, const aclTensor *self, int64_t from, int64_t t
              number(from), number(to), dtype_name(self->dtype), number(lowest), number(highest));
 }
 
+struct Interval {
+  int64_t from, to;
+};
+
+// How many binary digits a floating dtype holds; 0 for the others, whose bounds stay.
+int digits_of(aclDataType dtype) {
+  switch (dtype) {
+    case ACL_BF16: return 8;
+    case ACL_FLOAT16: return 11;
+    case ACL_FLOAT: return 24;
+    case ACL_DOUBLE: return 53;
+    default: return 0;
+  }
+}
+
+int64_t saturated(double x) {
+  return x >= 0x1p63 ? INT64_MAX : x < -0x1p63 ? INT64_MIN : static_cast<int64_t>(x);
+}
+
+// From one number of a floating dtype to the next, at an integer.
+int64_t gap_at(int64_t x, int digits) {
+  const uint64_t magnitude = x < 0 ? -static_cast<uint64_t>(x) : static_cast<uint64_t>(x);
+  return int64_t{1} << (63 - __builtin_clzll(magnitude) - digits + 1);
+}
+
+// Where rounding to the dtype would lead out of the interval, its bounds move inwards.
+Interval narrowed(Interval given, aclDataType dtype) {
+  const int digits = digits_of(dtype);
+  if (digits == 0) return given;
+  const auto held = [&](int64_t x) { return saturated(rounded(static_cast<double>(x), dtype)); };
+  const int64_t after = held(given.from + 1), before = held(given.to - 1);
+  return {after < given.from ? after + gap_at(given.from + 1, digits) : given.from,
+          before >= given.to ? before - gap_at(given.to - 1, digits) : given.to};
+}
+
+Status plan_interval(Check &check, aclTensor *self, Interval given, const RandomPlace &start,
+                     const aclTensor *seed, const aclTensor *offset, uint64_t *workspace_size,
+                     aclOpExecutor **executor) {
+  if (!check.ok()) return check.status();
+  const Interval interval = narrowed(given, self->dtype);
+  const auto from = static_cast<double>(interval.from), to = static_cast<double>(interval.to);
+  const bool wide = self->dtype == ACL_DOUBLE && chip_is_950();
+  return plan_filled(
+      check, self, start, seed, offset,
+      [=](const View &out, const RandomPlace &place) { fill_whole(out, from, to, wide, place); },
+      workspace_size, executor);
+}
+
 Status plan_integers(Check &check, aclTensor *self, int64_t from, uint64_t width,
                      const RandomPlace &start, const aclTensor *seed, const aclTensor *offset,
                      uint64_t *workspace_size, aclOpExecutor **executor) {
@@ -78,10 +127,6 @@ Status plan_integers(Check &check, aclTensor *self, int64_t from, uint64_t width
       check, self, start, seed, offset,
       [=](const View &out, const RandomPlace &place) { fill_integers(out, from, width, place); },
       workspace_size, executor);
-}
-
-uint64_t width_between(int64_t from, int64_t to) {
-  return static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
 }
 
 RandomPlace place_of(int64_t seed, int64_t offset) {
@@ -119,8 +164,8 @@ EMU_OPERATOR(InplaceRandom,
   emu::Check check = emu::check_target("aclnnInplaceRandom", selfRef);
   emu::check_interval(check, selfRef, from, to);
   emu::check_offset(check, offset);
-  return emu::plan_integers(check, selfRef, from, emu::width_between(from, to),
-                            emu::place_of(seed, offset), nullptr, nullptr, workspaceSize, executor);
+  return emu::plan_interval(check, selfRef, {from, to}, emu::place_of(seed, offset), nullptr,
+                            nullptr, workspaceSize, executor);
 }
 EMU_CATCH
 
@@ -131,9 +176,8 @@ EMU_OPERATOR(InplaceRandomTensor,
   emu::check_place(check, seedTensor, offsetTensor);
   emu::check_interval(check, selfRef, from, to);
   emu::check_offset(check, offset);
-  return emu::plan_integers(check, selfRef, from, emu::width_between(from, to),
-                            emu::place_of(0, offset), seedTensor, offsetTensor, workspaceSize,
-                            executor);
+  return emu::plan_interval(check, selfRef, {from, to}, emu::place_of(0, offset), seedTensor,
+                            offsetTensor, workspaceSize, executor);
 }
 EMU_CATCH
 

@@ -3,6 +3,8 @@
 // Indices drawn from rows of weights. With replacement, result i is found by number `offset + i` of
 // the sequence of the seed. Without, weight i gets an exponential number made of number
 // `offset + i`, and the weights whose number divided by the weight is least are drawn, in order.
+// Where the chip draws with its vector cores, one result with replacement is drawn as without, and
+// the rows of a 910B share their numbers: result i of every row is found by number `offset + i`.
 #include <algorithm>
 #include <atomic>
 #include <limits>
@@ -17,6 +19,11 @@ namespace emu {
 namespace {
 
 constexpr int64_t kMostWeights = int64_t{1} << 24;
+constexpr int64_t kMostOnAicpu = 5000;  // elements of self that a 910B draws from on AICPU
+
+bool on_vector_cores(const aclTensor &self) {
+  return chip_is_950() ? self.dtype != ACL_DOUBLE : self.numel() > kMostOnAicpu;
+}
 
 struct MultinomialArguments {
   const char *op;
@@ -101,7 +108,9 @@ Status plan_multinomial(const MultinomialArguments &a, Check &check, uint64_t *w
                offset = plan.input_if(a.offset), output = plan.output(a.out);
   const int64_t width = a.self->shape.back(), rows = a.self->numel() / width;
   const int64_t samples = a.samples;
-  const bool replacement = a.replacement;
+  const bool fast = on_vector_cores(*a.self);
+  const bool replacement = a.replacement && !(fast && samples == 1);
+  const int64_t step = !replacement ? width : fast && !chip_is_950() ? 0 : samples;
   const RandomPlace start = a.place;
   const char *op = a.op;
   return plan.finish(
@@ -117,8 +126,7 @@ Status plan_multinomial(const MultinomialArguments &a, Check &check, uint64_t *w
           drawn.resize(static_cast<size_t>(std::max(width, samples)));
           from.read(row * width, width, weights);
           const auto draw = replacement ? draw_again : draw_once;
-          if (draw(weights, width, samples, place, row * (replacement ? samples : width),
-                   drawn.data()))
+          if (draw(weights, width, samples, place, row * step, drawn.data()))
             to.write(row * samples, samples, drawn.data());
           else unusable = row;
         });
