@@ -527,6 +527,21 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " of the tensors, and an outputOffset that does not end with outputSize, is a fault.",
     ),
     "random": (
+        "InplaceUniform and InplaceRandom give integers as the host code composes them:"
+        " float32 numbers of the interval without their fraction, bounds rounded to the dtype"
+        " first, and of InplaceRandom moved inwards where rounding would leave the interval;"
+        " the upper bound is never reached. DOUBLE gets float32 numbers on a 910B. BOOL is"
+        " whether the nearest integer is not 0.",
+        "Normal and its kin are mean + std * z in float, cast once. A p of 0 gives zeros and"
+        " a p of 1 ones in Bernoulli. Above 5,000 elements Multinomial on a 910B gives all"
+        " rows the same uniform numbers with replacement. SimThreadExponential draws the"
+        " Philox stream of its public kernel.",
+        "Masks of DropoutGenMask have the lowest bit first, a set bit keeps, and bits up to"
+        " the multiple of 128 are drawn too. Dropout divides by 1 - p rounded to the dtype of"
+        " the input. DropoutV3 multiplies, so NaN stays; p of 0 fills its mask with 255, and"
+        " bits behind the last element are 0.",
+        "The streams of a 910B are its hardware's and not public; those of a 950, the order"
+        " of Randperm and the 1e-7 that Multinomial adds were not reproduced.",
         "Numbers come from Philox 4x32-10, two of 53 bits for each block; the hardware makes"
         " others from the same seed. Element i is made of number offset + i of the sequence.",
         "Multinomial with replacement finds result i by number offset + i. Without it, weight i"
@@ -602,6 +617,10 @@ DECIDED: dict[str, tuple[str, ...]] = {
         " its quantisation mode as a 910B does; the modes of the 950 are refused there.",
     ),
     "quant": (
+        "SignBitsPack of a 910B packs 1 for what is not negative, the first element in the"
+        " lowest bit, and pads with 0; a 950 packs 1 for what is negative, the first in the"
+        " highest bit, and pads with 1. SignBitsUnpack takes the lowest bit first, and 1 is"
+        " +1.",
         "Everything is computed in float32; `round` goes to the nearest number, half to even."
         " Results are limited to the range of their dtype. NaN becomes 0 among integers. HiFloat8"
         " takes ties away from zero.",
@@ -762,6 +781,8 @@ DECIDED: dict[str, tuple[str, ...]] = {
         "Blended images of UINT8 are the nearest whole numbers of float32, limited to 0 to 255.",
     ),
     "norm": (
+        "ScaledMaskedSoftmax scales FLOAT16 in its own dtype as its kernel does, so products"
+        " round and may overflow; a masked score is -10000.",
         "Fused forms round nothing between their parts: the sum is normalised, and the norm is"
         " quantised, before it is rounded to the dtype of its own result.",
         "A second quantised result that is not asked for may have any shape; it is not written.",

@@ -131,17 +131,21 @@ inline void expect_success(const std::string &what, long n, int code) {
   std::exit(1);
 }
 
-// Waits for a stream. One with a fault keeps it for those who may still hear of it, so another
-// takes its place.
+inline aclrtStream *g_faulty = nullptr;
+
+// Waits for a stream. One with a fault keeps it for those who may still hear of it, so
+// every_allocation puts another in its place.
 inline int wait_for(aclrtStream &stream) {
   const int code = aclrtSynchronizeStream(stream);
-  if (code != 0) {
-    const long left = g_left.exchange(0);
-    EXPECT_OK(aclrtDestroyStream(stream));
-    EXPECT_OK(aclrtCreateStream(&stream));
-    g_left = left;
-  }
+  if (code != 0) g_faulty = &stream;
   return code;
+}
+
+inline void renew_faulty() {
+  if (g_faulty == nullptr) return;
+  EXPECT_OK(aclrtDestroyStream(*g_faulty));
+  EXPECT_OK(aclrtCreateStream(g_faulty));
+  g_faulty = nullptr;
 }
 
 // Fails every allocation of `attempt` in turn, until it succeeds because none is left. Each time: a
@@ -170,6 +174,7 @@ inline long every_allocation(const std::string &what, const std::function<int()>
       } else {
         if (!failed) expect_success(what, n, code);
         expect_refusal(what, n, code);
+        renew_faulty();
         succeed(n);
       }
       while (aclGetRecentErrMsg() != nullptr) {

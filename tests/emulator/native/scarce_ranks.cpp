@@ -11,7 +11,7 @@ namespace {
 
 aclrtStream g_stream = nullptr;
 
-int wait_for(int code) { return code != 0 ? code : aclrtSynchronizeStream(g_stream); }
+int wait_for(int code) { return code != 0 ? code : scarce::wait_for(g_stream); }
 
 }  // namespace
 
