@@ -3,13 +3,14 @@
 
 namespace emu {
 
-void OperatorCall::add(Named<aclTensor> *member, const char *name, const aclTensor *given, Access access) {
+void OperatorCall::add(Named<aclTensor> *member, const char *name, const aclTensor *given,
+                       Access access) {
   *member = {name, given};
   entries_[count_++] = {member, nullptr, access};
 }
 
 void OperatorCall::add(Named<aclTensorList> *member, const char *name, const aclTensorList *given,
-               Access access) {
+                       Access access) {
   *member = {name, given};
   entries_[count_++] = {nullptr, member, access};
 }

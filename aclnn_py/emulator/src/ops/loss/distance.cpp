@@ -190,8 +190,7 @@ EMU_OPERATOR(SmoothL1LossBackward,
   beta_known(check, beta);
   if (!check.ok()) return check.status();
   return elementwise(
-      row,
-      {gradOut, self, target, divisor(reduction, self), number(static_cast<double>(beta))},
+      row, {gradOut, self, target, divisor(reduction, self), number(static_cast<double>(beta))},
       gradInput, workspaceSize, executor);
 }
 EMU_CATCH
