@@ -57,7 +57,7 @@ class WithoutSignals {
 
 bool write_all(int file, const char *from, size_t bytes) {
   while (bytes > 0) {
-    const ssize_t n = write(file, from, bytes);
+    const ssize_t n = ::write(file, from, bytes);
     if (n > 0) {
       from += n;
       bytes -= static_cast<size_t>(n);
