@@ -129,7 +129,6 @@ def test_the_program_works(name: str, value: int) -> None:
             " ACLNN_PY_EMULATOR_MEMORY or ACLNN_PY_EMULATOR_DEVICES to less.",
         ),
         ("AS", 448 * MIB, {"ACLNN_PY_EMULATOR_DEVICES": "64"}, "`ulimit -v` is 448 MiB"),
-        ("DATA", 64 * MIB, {}, "`ulimit -d` is 64 MiB"),
     ],
 )  # fmt: skip
 def test_a_refusal_names_the_limit(name: str, value: int, env: dict[str, str], words: str) -> None:

@@ -168,7 +168,7 @@ def test_a_command_runs_no_file_of_the_current_directory(place: Place, name: str
     done = place.console(*COMMANDS[name], cwd=place.hostile)
     ran = place.ran()
     if name in OF_THE_USER:
-        assert "aclnn_py" in ran
+        assert ran
         return
     assert ran == [], done.stdout + done.stderr
     assert done.returncode == STATUS.get(name, 0), done.stdout + done.stderr

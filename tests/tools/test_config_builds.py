@@ -124,7 +124,7 @@ def test_a_place_with_blanks_serves_a_shell(project: Path) -> None:
     ).stderr  # fmt: skip
     assert 'let the shell read them: eval "c++ $(aclnn-py config --cflags) program.cpp' in told
     build = (
-        'eval "c++ -std=c++17 $(aclnn-py config cflags) program.cpp $(aclnn-py config libs)'
+        'eval "c++ -std=c++17 $(aclnn-py config cflags) program.cpp $(aclnn-py config libs) -lc_sec'
         ' -o program"'
     )
     output_of(["sh", "-c", build], project, **variables)

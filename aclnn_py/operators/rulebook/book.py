@@ -16,7 +16,12 @@ from typing import Any
 
 from aclnn_py._ffi import device_kind, ffi, lib, open_emulator, own_function
 from aclnn_py._ffi.libraries import EMULATOR
-from aclnn_py.errors import BrokenRule, LibraryLoadError, LibraryNotFoundError
+from aclnn_py.errors import (
+    BrokenRule,
+    LibraryLoadError,
+    LibraryNotFoundError,
+    SymbolNotFoundError,
+)
 from aclnn_py.operators.describe.groups import member_of, names_of
 from aclnn_py.operators.describe.operator import Operator
 from aclnn_py.operators.rulebook.handles import Handles, Library, address_of
@@ -67,7 +72,10 @@ class _Book:
             self.library = Library(open_emulator())
         except (LibraryNotFoundError, LibraryLoadError) as error:
             raise _UnaskedError(str(error).splitlines()[0], missing=True) from None
-        self.chip = soc_name()
+        try:
+            self.chip = soc_name()
+        except SymbolNotFoundError as error:
+            raise _UnaskedError(f"the chip is unknown: {str(error).splitlines()[0]}") from None
         set_chip = self.library.function("aclnn_py_emulator_set_chip", "int32_t (*)(char const *)")
         if self.chip and not set_chip(self.chip.encode()):
             raise _UnaskedError(f"this process emulates another chip than the {self.chip}")

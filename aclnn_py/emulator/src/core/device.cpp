@@ -57,7 +57,7 @@ const std::vector<int> &shown_devices() {
 constexpr uint64_t kMostMemory = uint64_t{64} << 30;
 constexpr uint64_t kLeastMemory = uint64_t{16} << 20;
 // What a process needs besides devices: threads, tables, libraries that are loaded later.
-constexpr uint64_t kOwnAddresses = uint64_t{128} << 20;
+constexpr uint64_t kOwnAddresses = uint64_t{320} << 20;
 
 struct Size {
   uint64_t bytes;

@@ -8,12 +8,15 @@
 namespace emu {
 namespace {
 
-// Beyond it what everybody knows makes way for new faults.
+// Beyond it what is missed least makes way for new faults.
 constexpr size_t kKept = 64;
+// So many faults that everybody knows stay, for waits that began before they were reported.
+constexpr ptrdiff_t kKnown = 4;
 
 }  // namespace
 
 void FaultLog::add(Fault fault) noexcept {
+  forget_known();
   if (kept_.size() >= kKept) make_way();
   Kept entry;
   entry.fault = std::move(fault);
@@ -25,6 +28,12 @@ void FaultLog::add(Fault fault) noexcept {
     if (!kept_.empty() && kept_.size() < kept_.capacity()) kept_.push_back(std::move(entry));
   }
   settle();
+}
+
+void FaultLog::forget_known() noexcept {
+  const auto known = [](const Kept &kept) { return kept.told_at != 0 && kept.owner_knows; };
+  auto left = std::count_if(kept_.begin(), kept_.end(), known);
+  for (; left >= kKnown; --left) kept_.erase(std::find_if(kept_.begin(), kept_.end(), known));
 }
 
 // Drops the entry that is missed least: one that all have heard of, one whose stream has been

@@ -64,6 +64,7 @@ class FaultLog {
     std::vector<uint32_t> heard;  // threads that heard of it by waiting for the device
   };
   bool concerns(const Kept &kept, uint32_t thread, const Waiter &waiter) const;
+  void forget_known() noexcept;
   void make_way() noexcept;
   void settle() noexcept;
 

@@ -206,7 +206,9 @@ struct Kept {
 };
 
 Kept kept_of(double prob, const aclTensor *input) {
-  if (prob == 0 || input == nullptr) return {Masking::kCopy, 1};
+  // What the checks refuse has no share to be kept.
+  const bool sound = input != nullptr && live(input) && contains(dt::kFloat, input->dtype);
+  if (prob == 0 || !sound) return {Masking::kCopy, 1};
   if (prob == 1) return {Masking::kZero, 0};
   const auto kept =
       static_cast<float>(rounded(static_cast<double>(static_cast<float>(1 - prob)), input->dtype));
