@@ -416,9 +416,9 @@ def kl_div_backward(
     grad_output : Tensor
         Gradient with respect to the loss.
     input : Tensor
-        Logarithms of probabilities. 1 to 8 dimensions; dtype float32 | float16 | bfloat16.
+        Logarithms of probabilities. 0 to 8 dimensions; dtype float32 | float16 | bfloat16.
     target : Tensor
-        As given to ``kl_div``; it broadcasts to ``input``. 1 to 8 dimensions; dtype float32 |
+        As given to ``kl_div``; it broadcasts to ``input``. 0 to 8 dimensions; dtype float32 |
         float16 | bfloat16.
     reduction : str, default 'mean'
         'none' keeps a value per element, 'mean' averages them, 'sum' adds them, 'batchmean' divides

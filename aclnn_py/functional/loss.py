@@ -430,7 +430,7 @@ def binary_cross_entropy(
     Parameters
     ----------
     input : Tensor
-        Probabilities, 0 to 1. 1 to 8 dimensions; dtype float32 | float16 | bfloat16.
+        Probabilities, 0 to 1. 0 to 8 dimensions; dtype float32 | float16 | bfloat16.
     target : Tensor
         Probabilities, 0 to 1; shape and dtype of ``input``. Dtype float32 | float16 | bfloat16.
     weight : Tensor, optional
@@ -536,15 +536,15 @@ def binary_cross_entropy_with_logits(
     Parameters
     ----------
     input : Tensor
-        Logits: probabilities are their sigmoids. 1 to 8 dimensions; dtype float32 | float16 |
+        Logits: probabilities are their sigmoids. 0 to 8 dimensions; dtype float32 | float16 |
         bfloat16.
     target : Tensor
         Probabilities, 0 to 1; shape of ``input``. Dtype float32 | float16 | bfloat16.
     weight : Tensor, optional
-        Factor of each loss; broadcasts to ``input``. 1 to 8 dimensions; dtype float32 | float16 |
+        Factor of each loss; broadcasts to ``input``. 0 to 8 dimensions; dtype float32 | float16 |
         bfloat16.
     pos_weight : Tensor, optional
-        Factor of the positive class; broadcasts to ``input``. 1 to 8 dimensions; dtype float32 |
+        Factor of the positive class; broadcasts to ``input``. 0 to 8 dimensions; dtype float32 |
         float16 | bfloat16.
     reduction : str, default 'mean'
         'none' keeps a loss per element, 'mean' averages them, 'sum' adds them.
@@ -596,7 +596,7 @@ def binary_cross_entropy_with_logits_backward(
     grad_output : Tensor
         Gradient with respect to the loss. Dtype float32 | float16 | bfloat16.
     input : Tensor
-        Logits: probabilities are their sigmoids. 1 to 8 dimensions; dtype float32 | float16 |
+        Logits: probabilities are their sigmoids. 0 to 8 dimensions; dtype float32 | float16 |
         bfloat16.
     target : Tensor
         Probabilities, 0 to 1; shape of ``input``. Dtype float32 | float16 | bfloat16.
