@@ -404,4 +404,7 @@ def raise_of_wait(error: StatusError, work: Iterable[tuple[StreamState, int]]) -
     if is_fault(error):
         for state, target in work:
             state.heard[threading.get_ident()] = target
+            # The wait has ended, so the device is done with the work, whatever became of it.
+            if state.recorder is None:
+                state.passed(target)
     raise error
