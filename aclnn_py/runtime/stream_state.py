@@ -407,4 +407,7 @@ def raise_of_wait(error: StatusError, work: Iterable[tuple[StreamState, int]]) -
             # The wait has ended, so the device is done with the work, whatever became of it.
             if state.recorder is None:
                 state.passed(target)
-    raise error
+    try:
+        raise error
+    finally:
+        del error  # its traceback has this frame: a circle would keep the frames and their tensors
